@@ -16,6 +16,7 @@ from forestcoll.core.assembly import expand as expand_schedule
 from forestcoll.core.fixed_k import FixedK, fixed_k
 from forestcoll.core.optimality import optimum as optimum_of_weights
 from forestcoll.errors import InvalidParameterError, UnsupportedError
+from forestcoll.forest_over_time.planned_simulation import PlannedSimulator
 from forestcoll.generation import Generated, generate
 from forestcoll.in_network.collectives import InNetwork
 from forestcoll.in_network.pruning import multicast as multicast_schedule
@@ -286,6 +287,7 @@ def simulate(
     message_cost_us: Exact = 0,
     efficiency: Exact = 1,
     priority: Priority | Literal["equal", "critical-path"] = Priority.EQUAL,
+    plan: bool = True,
     bins: int = 0,
     timeline: bool = False,
     progress: Callable[[int, int], None] | None = None,
@@ -305,6 +307,9 @@ def simulate(
         The model, as in :class:`forestcoll.schedule.simulate.AlphaBeta`.
     pipeline_chunks : int or "best"
         The number of chunks that the data is cut into, or the best number of those tried.
+    plan : bool
+        Whether a schedule with a time plan keeps to it, if pipeline chunks are "best", no ``bins``
+        are asked for, and the model has only what a plan has: alpha and the efficiency.
     bins, timeline, progress
         As in :meth:`forestcoll.schedule.simulate.Simulator.run`.
 
@@ -340,8 +345,13 @@ def simulate(
         size_bytes = read_size(size.item() if isinstance(size, np.integer) else size)
     except ValueError as error:
         raise InvalidParameterError(f"size {error}") from None
-    simulator = Simulator(lower_schedule(schedule_in(schedule)))
+    asked = schedule_in(schedule)
+    program = lower_schedule(asked)
+    simulator = Simulator(program)
     if pipeline_chunks == "best":
+        planned = PlannedSimulator.of(asked) if plan and not bins else None
+        if planned and (found := planned.run(size_bytes, model, program if timeline else None)):
+            return found
         best = best_chunk_count(simulator, size_bytes, model, progress=progress)
         if not (bins or timeline):
             return best

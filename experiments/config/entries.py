@@ -25,8 +25,8 @@ from experiments.training.training_settings import TrainingSettings
 from forestcoll.errors import ForestCollError
 from forestcoll.problem.limits import MOST_SECONDS
 from forestcoll.problem.sizes import MOST_BYTES, read_sizes
-from forestcoll.schedule.simulate import MOST_PIPELINE_CHUNKS
-from forestcoll.schedule.simulate.alpha_beta import DEFAULT_ALPHA_US
+from forestcoll.schedule.simulate import MOST_PIPELINE_CHUNKS, UNLIMITED
+from forestcoll.schedule.simulate.alpha_beta import DEFAULT_ALPHA_US, MOST_WINDOW
 
 __all__ = [
     "Experiment", "LimitsEntry", "MethodEntry", "Parameters", "Range", "SimulateEntry", "Sweep",
@@ -227,6 +227,16 @@ def _pipeline_chunks(given: object) -> object:
     return given
 
 
+def _window(given: object) -> object:
+    whole = isinstance(given, int) and not isinstance(given, bool)
+    if given != UNLIMITED and not (whole and 1 <= int(str(given)) <= MOST_WINDOW):
+        raise ValueError(
+            f"is {reprlib.repr(given)}; it must be a whole number from 1 to {MOST_WINDOW}, or "
+            f'"{UNLIMITED}"'
+        )
+    return given
+
+
 class SimulateEntry(_Strict):
     """What simulations assume; they are made for each of the sizes."""
 
@@ -238,6 +248,17 @@ class SimulateEntry(_Strict):
     )
     constant_us: _Number = Field(
         default=0, description="What every run takes besides, such as the start of kernels, in us."
+    )
+    window: Annotated[
+        Annotated[int, Field(ge=1, le=MOST_WINDOW)] | Literal["unlimited"], BeforeValidator(_window)
+    ] = Field(
+        default=1, description="Pipeline chunks of a transfer on the way at once, or unlimited."
+    )
+    chunk_cost_us: _Number = Field(
+        default=0, description="What a pipeline chunk occupies its sender for besides, in us."
+    )
+    message_cost_us: _Number = Field(
+        default=0, description="What the start of a transfer does in addition, in us."
     )
     sharing: Literal["fair", "fifo"] = Field(
         default="fair", description="Of links: by max-min fairness, or first in, first out."
@@ -253,7 +274,9 @@ class SimulateEntry(_Strict):
         description="Into how many pipeline chunks the data is cut; the best of those tried.",
     )
 
-    @field_validator("alpha_us", "gamma_s_per_gb", "constant_us")
+    @field_validator(
+        "alpha_us", "gamma_s_per_gb", "constant_us", "chunk_cost_us", "message_cost_us"
+    )
     @classmethod
     def _in_range(cls, given: str | int, about: ValidationInfo) -> str | int:
         try:

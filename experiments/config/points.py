@@ -29,7 +29,8 @@ Weights = Mapping[str, str | int] | Sequence[str | int]
 """Relative shard sizes, by GPU name or in the order of the ranks."""
 
 Simulate = Mapping[str, str | int]
-"""Assumptions of simulations: alpha_us, gamma_s_per_gb, constant_us, sharing, lockstep, chunks."""
+"""Assumptions of simulations: alpha_us, gamma_s_per_gb, constant_us, window, costs, sharing,
+lockstep, chunks."""
 
 
 class Status(StrEnum):
@@ -196,6 +197,11 @@ def assumed(simulate: Simulate) -> str:
     added = "" if gamma == "0" else f", gamma {gamma} s/GB"
     constant = str(simulate.get("constant_us", 0))
     added += "" if constant == "0" else f", {constant} us a run"
+    window = simulate.get("window", 1)
+    added += "" if window == 1 else f", window {window}"
+    for name, what in (("chunk_cost_us", "a pipeline chunk"), ("message_cost_us", "a transfer")):
+        cost = str(simulate.get(name, 0))
+        added += "" if cost == "0" else f", {cost} us {what}"
     held = ", in lockstep" if simulate.get("lockstep") else ""
     pipeline_chunks = (
         "1 pipeline chunk"

@@ -15,6 +15,7 @@ from baselines.interface.method import Schedule
 from forestcoll.compilation import compile_program
 from forestcoll.cut_over_time.simulated_bound import SimulatedBound
 from forestcoll.errors import InvalidParameterError, UnsupportedError, VerificationError
+from forestcoll.forest_over_time.planned_simulation import PlannedSimulator
 from forestcoll.schedule.simulate import (
     AlphaBeta,
     Simulation,
@@ -142,10 +143,16 @@ class Simulated:
             self.rate_gb_s,
         )
 
+    @cached_property
+    def _planned(self) -> PlannedSimulator | None:
+        return PlannedSimulator.of(self.schedule)
+
     def _run(self, simulator: Simulator, size_bytes: int) -> Simulation:
         model, pipeline_chunks = self.assumptions.model, self.assumptions.pipeline_chunks
         if pipeline_chunks is None:
-            return best_chunk_count(simulator, size_bytes, model)
+            shared = best_chunk_count(simulator, size_bytes, model)
+            planned = self._planned and self._planned.run(size_bytes, model)
+            return min(planned or shared, shared, key=lambda one: one.time_s)
         return simulator.run(size_bytes, model, pipeline_chunks)
 
     def _checked(self, found: Simulation) -> Simulation:

@@ -19,9 +19,10 @@ from forestcoll.topology.reading.units import bandwidth_gb_s
 from forestcoll.topology.validation import COLLECTIVES
 
 __all__ = [
-    "MOST", "Alpha", "CollectiveName", "Gamma", "Group", "Idle", "Json", "MaxDepth", "Output",
-    "Root", "ScheduleFile", "Spec", "Trees", "WeightsFile", "idle_fact", "idle_of", "idle_words",
-    "in_group", "rate_of", "read_if_given", "root_of", "sizes_of",
+    "MOST", "Alpha", "ChunkCost", "CollectiveName", "Gamma", "Group", "Idle", "Json", "MaxDepth",
+    "MessageCost", "Output", "Root", "ScheduleFile", "Spec", "Trees", "WeightsFile", "Window",
+    "idle_fact", "idle_of", "idle_words", "in_group", "rate_of", "read_if_given", "root_of",
+    "sizes_of", "window_of",
 ]  # fmt: skip
 
 MOST = 1_000_000
@@ -92,6 +93,32 @@ Alpha = Annotated[
 Gamma = Annotated[
     str, typer.Option("--gamma", metavar="S", help="Seconds in which a GPU adds a gigabyte.")
 ]
+Window = Annotated[
+    str,
+    typer.Option(
+        "--window", help="Pipeline chunks of a transfer on the way at once, or unlimited."
+    ),
+]
+ChunkCost = Annotated[
+    str, typer.Option("--chunk-cost", metavar="US", help="Microseconds of a pipeline chunk.")
+]
+MessageCost = Annotated[
+    str, typer.Option("--message-cost", metavar="US", help="Microseconds of a transfer's start.")
+]
+
+
+def window_of(text: str) -> int | Literal["unlimited"]:
+    """Read a window: a whole number, or "unlimited".
+
+    Raises InvalidParameterError.
+    """
+    if text == "unlimited":
+        return "unlimited"
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise InvalidParameterError(
+            f"--window is {text!r}; it must be a whole number, or unlimited"
+        )
+    return int(text)
 
 
 def in_group(topology: Topology, members: str | None, idle: str | None = None) -> Topology:

@@ -4,22 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
 from forestcoll.cli.facts import as_json
-from forestcoll.cli.options import Alpha, Gamma, Json, ScheduleFile, sizes_of
+from forestcoll.cli.options import (
+    Alpha,
+    ChunkCost,
+    Gamma,
+    Json,
+    MessageCost,
+    ScheduleFile,
+    Window,
+    sizes_of,
+    window_of,
+)
 from forestcoll.cli.output import expect_drawable, expect_writable, progress_bars
 from forestcoll.compilation import compile_program
 from forestcoll.errors import InvalidParameterError
+from forestcoll.forest_over_time.planned_simulation import PlannedSimulator
 from forestcoll.problem.sizes import read_size, size_text
 from forestcoll.schedule import read_schedule, verify
 from forestcoll.schedule.allreduce import AnySchedule
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.program import Program
 from forestcoll.schedule.simulate import (
-    UNLIMITED,
     AlphaBeta,
     Priority,
     Sharing,
@@ -59,19 +69,9 @@ def simulate_schedule(
             help="Number of pipeline chunks, best, or the largest size of one, such as 512KB.",
         ),
     ] = "best",
-    window: Annotated[
-        str,
-        typer.Option(
-            "--window", help="Pipeline chunks of a transfer on the way at once, or unlimited."
-        ),
-    ] = "1",
-    chunk_cost: Annotated[
-        str, typer.Option("--chunk-cost", metavar="US", help="Microseconds of a pipeline chunk.")
-    ] = "0",
-    message_cost: Annotated[
-        str,
-        typer.Option("--message-cost", metavar="US", help="Microseconds of a transfer's start."),
-    ] = "0",
+    window: Window = "1",
+    chunk_cost: ChunkCost = "0",
+    message_cost: MessageCost = "0",
     efficiency: Annotated[
         str, typer.Option("--efficiency", help="Share of each bandwidth that data gets.")
     ] = "1",
@@ -86,6 +86,10 @@ def simulate_schedule(
     ] = False,
     clock: Annotated[
         bool, typer.Option("--clock", help="Use the schedule's start times, at its size.")
+    ] = False,
+    no_plan: Annotated[
+        bool,
+        typer.Option("--no-plan", help="Share links by size even if the file has a time plan."),
     ] = False,
     usage: Annotated[
         Path | None,
@@ -112,7 +116,7 @@ def simulate_schedule(
         sharing=sharing,
         lockstep=lockstep,
         keep_clock=clock,
-        window=_window(window),
+        window=window_of(window),
         chunk_cost_us=chunk_cost,
         message_cost_us=message_cost,
         efficiency=efficiency,
@@ -126,6 +130,11 @@ def simulate_schedule(
     schedule = read_schedule(file)
     verify(schedule)
     program = compile_program(schedule)
+    planned = None if no_plan or many is not None else PlannedSimulator.of(schedule)
+    if planned is not None and not planned.suits(model):
+        planned = None
+    if planned is not None and usage is not None:
+        raise InvalidParameterError("--usage draws links that are shared by size; add --no-plan")
     for name, output in (("--usage", usage), ("--timeline", timeline)):
         if output is not None and not program.num_transfers:
             raise InvalidParameterError(
@@ -140,11 +149,12 @@ def simulate_schedule(
     found = []
     with progress_bars() as bars:
         for size in asked:
-            found.append(_at(simulator, size, model, many, bars))
+            by_plan = None if planned is None else planned.run(size, model)
+            found.append(by_plan or _at(simulator, size, model, many, bars))
         if usage is not None:
             _draw_usage(simulator, found[-1], usage)
         if timeline is not None:
-            _write_timeline(simulator, found[-1], timeline)
+            _write_timeline(simulator, planned, found[-1], timeline)
     if json_:
         typer.echo(as_json(_document(file, program, simulator, bound, found)))
     else:
@@ -165,16 +175,6 @@ def _pipeline_chunks(text: str) -> int | str | None:
             f"512KB"
         ) from None
     return text
-
-
-def _window(text: str) -> int | Literal["unlimited"]:
-    if text == UNLIMITED:
-        return UNLIMITED
-    if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise InvalidParameterError(
-            f"--window is {text!r}; it must be a whole number, or {UNLIMITED}"
-        )
-    return int(text)
 
 
 def _at(
@@ -224,9 +224,15 @@ def _is_table(output: Path) -> bool:
     return output.suffix.lower() == ".csv"
 
 
-def _write_timeline(simulator: Simulator, found: Simulation, output: Path) -> None:
+def _write_timeline(
+    simulator: Simulator, planned: PlannedSimulator | None, found: Simulation, output: Path
+) -> None:
     program = simulator.program
-    again = simulator.run(found.size_bytes, found.model, found.pipeline_chunks, timeline=True)
+    again = None
+    if planned is not None and found.by_plan:
+        again = planned.run(found.size_bytes, found.model, program)
+    if again is None:
+        again = simulator.run(found.size_bytes, found.model, found.pipeline_chunks, timeline=True)
     if again.timeline is not None and _is_table(output):
         write_timeline(again.timeline, program, found.size_bytes, output)
     else:
@@ -269,6 +275,7 @@ def _document(
                 "pipelined_s": simulator.pipelined_s(one.size_bytes),
                 "at_least_s": bound.least_s(one.size_bytes),
                 "closed_form": one.closed,
+                "by_plan": one.by_plan,
             }
             for one in found
         ],
@@ -285,6 +292,8 @@ def _lines(
         f"links {_FAIR if model.is_fair else _FIFO}",
         how,
     ]
+    if any(one.by_plan for one in found):
+        settings[1] = "by its time plan"
     if model.gamma_s_per_gb:
         settings.append(f"gamma {decimal(model.gamma)} s/GB")
     settings += model.options()
@@ -303,7 +312,7 @@ def _lines(
             size_text(one.size_bytes),
             _time(one.time_s),
             rate,
-            str(one.pipeline_chunks),
+            "plan" if one.by_plan else str(one.pipeline_chunks),
             share,
             bound.share(one),
         )

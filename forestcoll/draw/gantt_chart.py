@@ -169,11 +169,14 @@ def _rows(timeline: Timeline, program: Program, time_s: float) -> list[_Row]:
 def _draw_row(
     axes: Axes, place: int, one: _Row, timeline: Timeline, per_s: float, colours: _Colours
 ) -> None:
+    planned = timeline.share
+    # By a plan a transfer may have fewer parts than there are columns.
+    many = timeline.pipeline_chunks if planned is None else np.count_nonzero(planned[one.row])
     start, flow, arrival, end = (
-        moment[one.row] * per_s
+        moment[one.row, :many] * per_s
         for moment in (timeline.start_s, timeline.flow_s, timeline.arrival_s, timeline.end_s)
     )
-    chunks = range(timeline.pipeline_chunks)
+    chunks = range(many)
     shades = [colours.of(chunk) for chunk in chunks]
     lines = [INK if chunk in one.framed else _WAITING for chunk in chunks]
     white: dict[str, Any] = {"edgecolors": PLAIN, "linewidths": _EDGE}
@@ -185,7 +188,9 @@ def _draw_row(
         frames: dict[str, Any] = {"facecolors": "none", "edgecolors": INK, "linewidths": _FRAME}
         _bars(axes, place, flow[framed], end[framed], zorder=3, clip_on=False, **frames)
     left, right = axes.get_xlim()
-    seen = np.minimum(arrival, np.append(flow[1:], np.inf))  # the next bar may cover the rest
+    seen = arrival
+    if planned is None:  # the next bar may cover the rest
+        seen = np.minimum(arrival, np.append(flow[1:], np.inf))
     for chunk in chunks:
         inches = (seen[chunk] - flow[chunk]) / (right - left) * _CHART
         if inches > _DIGIT * (len(str(chunk + 1)) + 1):
@@ -241,7 +246,8 @@ def _explain(figure: Figure, axes: Axes, timeline: Timeline, colours: _Colours) 
     if timeline.pipeline_chunks > 1:
         ticks = MaxNLocator(8, integer=True, min_n_ticks=1)
         scale = figure.colorbar(colours.map(), ax=axes, fraction=0.03, ticks=ticks)
-        scale.set_label("pipeline chunk", color=INK, fontsize=8)
+        chunk = "pipeline chunk" if timeline.share is None else "part of a tree, by the plan"
+        scale.set_label(chunk, color=INK, fontsize=8)
         scale.ax.tick_params(labelsize=7)
     shade = colours.of(0)
     entries = [

@@ -88,8 +88,8 @@ def unit_of_time(time_s: float) -> tuple[float, str]:
 
 def heading(simulation: Simulation, topology: Topology) -> str:
     """Return the network, the size and the model of a simulation."""
-    chunks = counted(simulation.pipeline_chunks, "pipeline chunk")
-    size = f"{size_text(simulation.size_bytes)} in {chunks}"
+    chunks = f"in {counted(simulation.pipeline_chunks, 'pipeline chunk')}"
+    size = f"{size_text(simulation.size_bytes)} {'by plan' if simulation.by_plan else chunks}"
     return f"{topology.name}, {size}: simulated, {_model_text(simulation.model)}"
 
 

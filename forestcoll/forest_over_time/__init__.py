@@ -5,5 +5,6 @@ phase), ``time_minimum`` (the search for trees), ``rate_program`` (rates of give
 ``slot_search``, ``slot_program`` and ``priced_slots`` (trees whose hops wait), ``priced_hops`` and
 ``priced_trees`` (new trees by prices), ``timed_trees`` (trees, their latency and loads),
 ``rotations`` (symmetries), ``whole_shares`` and ``written_forest`` (from amounts to a forest),
-``repeated_time`` and ``exact_plan`` (exact times).
+``planned_forest`` (its plan), ``repeated_time``, ``slot_times`` and ``hop_pieces`` (exact times),
+``planned_simulation`` (times of a schedule that has a plan).
 """

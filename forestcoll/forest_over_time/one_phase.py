@@ -3,7 +3,7 @@
 Problem: a forest of little time at a size: shallow trees for few bytes, the optimal forest for
          many, mixtures between them.
 Input:   a collective of one phase, alpha; then sizes.
-Output:  a forest, and a time in which a plan of its rates brings all data: an upper bound.
+Output:  a forest with its time plan, in which all data arrive: an upper bound on the time.
 Cost:    linear programs and tree searches, which sizes share
          (:mod:`forestcoll.forest_over_time.time_minimum`); the core's forest.
 Source:  ours; docs/mathematics/forests-over-time.md.
@@ -14,21 +14,23 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 
 import numpy as np
 
 from forestcoll.core.pipeline import EXPLICIT, forest_of
 from forestcoll.core.stopwatch import Stopwatch
 from forestcoll.errors import UnsupportedError
-from forestcoll.forest_over_time.exact_plan import exact_width
-from forestcoll.forest_over_time.priced_hops import HopNetwork
+from forestcoll.forest_over_time.planned_forest import (
+    at_constant_rates,
+    in_slots,
+    slots_of_parts,
+)
+from forestcoll.forest_over_time.priced_hops import HopNetwork, Ints
 from forestcoll.forest_over_time.rate_program import Limits
-from forestcoll.forest_over_time.repeated_time import repeated_time_us
 from forestcoll.forest_over_time.rotations import root_orbits
-from forestcoll.forest_over_time.slot_program import SlotPlan, SlotProgram, loads_in_slots
+from forestcoll.forest_over_time.slot_program import SlotPlan, SlotProgram, SlottedTree
 from forestcoll.forest_over_time.slot_search import SlotSearch
 from forestcoll.forest_over_time.time_minimum import Pool, Report, TimedRates
 from forestcoll.forest_over_time.timed_trees import TimedTree, trees_of
@@ -37,10 +39,11 @@ from forestcoll.forest_over_time.written_forest import written_forest
 from forestcoll.problem.over_time.timed_links import TimedLinks
 from forestcoll.problem.request import Request
 from forestcoll.schedule.forest import Forest
+from forestcoll.schedule.time_plan import Slots
 from forestcoll.schedule.transform.reversal import transposed
 from forestcoll.topology.symmetry.parallel_planes import merged_planes
 
-__all__ = ["MOST_GPUS", "STAGE", "ForestsOfPhase", "TimedForest"]
+__all__ = ["MOST_GPUS", "STAGE", "ForestsOfPhase"]
 
 STAGE = "forest over time"
 """The stage of the search in reported times."""
@@ -53,22 +56,6 @@ _SLACKS = ((2e-3, 128), (5e-3, 512), (2e-2, 100_000))
 
 _MOST_TREES = 512  # of the core's forest, to begin with
 _LONG = 40  # hops: in a longer time so few slots are too wide to be of use
-
-
-@dataclass(frozen=True, slots=True)
-class TimedForest:
-    """A forest with an upper bound on its time at a size.
-
-    Parameters
-    ----------
-    time_us : Fraction
-    plan : str
-        The plan that takes this long: "constant rates" or "slots".
-    """
-
-    forest: Forest
-    time_us: Fraction
-    plan: str
 
 
 class ForestsOfPhase:
@@ -124,8 +111,8 @@ class ForestsOfPhase:
 
     def at(
         self, size_bytes: int, good_us: Fraction = Fraction(0), report: Report | None = None
-    ) -> TimedForest:
-        """Return the forest of least time found for a size.
+    ) -> Forest:
+        """Return the forest of least time found for a size, with its plan.
 
         Parameters
         ----------
@@ -134,20 +121,20 @@ class ForestsOfPhase:
         report : callable, optional
             Called with (done, total) now and then; may raise to stop.
         """
-        amount = self._links.amount(Fraction(size_bytes, sum(self._request.weights)))
+        amount = self._amount(size_bytes)
         rates = self._pool.least_time(float(amount), report)
-        found = [self._whole(self._core, size_bytes)]
-        made = self._at_rates(rates, amount)
-        if made is not None:
-            found.append(self._whole(made, size_bytes))
-        least_us = min(one.time_us for one in found)
+        made = [self._core, self._at_rates(rates, amount)]
+        found = [
+            at_constant_rates(one, size_bytes, self._alpha_us) for one in made if one is not None
+        ]
+        least_us = min(map(_time_us, found))
         if least_us > good_us and rates.time < _LONG * self._pool.slowest_hop:
-            found.extend(self._in_slots(rates, amount, (least_us, good_us), report))
-        return min(found, key=lambda one: one.time_us)
+            found.extend(self._in_slots(rates, size_bytes, (least_us, good_us), report))
+        return min(found, key=_time_us)
 
-    def _whole(self, forest: Forest, size_bytes: int) -> TimedForest:
-        time = repeated_time_us(forest, size_bytes, self._alpha_us)
-        return TimedForest(forest, time, "constant rates")
+    def _amount(self, size_bytes: int) -> Fraction:
+        """Return what each root sends per unit of its weight, in capacity times ticks."""
+        return self._links.amount(Fraction(size_bytes, sum(self._request.weights)))
 
     def _first_trees(self) -> Iterator[tuple[int, TimedTree]]:
         """Yield trees of the core's forest, carried to the first roots of their orbits."""
@@ -198,45 +185,58 @@ class ForestsOfPhase:
     def _in_slots(
         self,
         rates: TimedRates,
-        amount: Fraction,
+        size_bytes: int,
         known_us: tuple[Fraction, Fraction],
         report: Report | None,
-    ) -> Iterator[TimedForest]:
+    ) -> Iterator[Forest]:
         """Yield forests of plans in slots between a good time and one that is known already."""
         trees = [(one.orbit, one.tree) for one in rates.columns]
         best, good = (float(time * self._links.ticks_per_us) for time in known_us)
-        for plan in self._slots.plans(float(amount), best, good, trees, report):
-            made = self._of_plan(plan, amount)
+        amount = float(self._amount(size_bytes))
+        for plan in self._slots.plans(amount, best, good, trees, report):
+            made = self._of_plan(plan, size_bytes)
             if made is not None:
                 yield made
 
-    def _of_plan(self, plan: SlotPlan, amount: Fraction) -> TimedForest | None:
-        paths = {path for one, _ in plan.moves for path in one.tree.paths}
-        if not self._hops.has_one_offset(paths):
-            return None
-        late = max(map(self._hops.latency_of, paths))
-        carried: dict[tuple[int, TimedTree], float] = defaultdict(float)
+    def _of_plan(self, plan: SlotPlan, size_bytes: int) -> Forest | None:
+        """Return a forest that sends in the slots of a plan; None if whole trees do not fit."""
+        late = max(self._hops.latency_of(path) for one, _ in plan.moves for path in one.tree.paths)
+        amount = self._amount(size_bytes)
+        moves: dict[tuple[int, TimedTree], list[tuple[SlottedTree, Fraction]]] = defaultdict(list)
         for one, sent in plan.moves:
-            carried[one.orbit, one.tree] += sent
+            moves[one.orbit, one.tree].append((one, Fraction(sent)))
+        carried = [sum((sent for _, sent in those), Fraction(0)) for those in moves.values()]
         for slack, most in _SLACKS:
             width = max(float(amount) / plan.value * (1 + slack), late / plan.gap)
-            shares = [Fraction(sent * width) / amount for sent in carried.values()]
-            made, counts = self._written(list(carried), shares, most)
-            if made is None:
-                continue
-            part = amount / (made.k // self._whole_planes)
-            due = {tree: count * part for tree, count in zip(carried, counts, strict=True)}
-            loads = partial(loads_in_slots, self._hops, self._orbits, plan.slots)
-            exact = exact_width(plan, self._limits, loads, due)
-            if exact is not None:
-                ticks = late + plan.slots * max(exact, Fraction(late, plan.gap))
-                return TimedForest(made, ticks / self._links.ticks_per_us, "slots")
+            shares = [sent * Fraction(width) / amount for sent in carried]
+            forest, images = self._written(list(moves), shares, most)
+            if forest is not None:
+                rows = [
+                    (batch, sent / total, self._slots_at(one, nodes))
+                    for batch, (place, nodes) in enumerate(images)
+                    for those, total in [(list(moves.values())[place], carried[place])]
+                    for one, sent in those
+                ]
+                return self._planned(forest, slots_of_parts(rows), size_bytes)
         return None
+
+    def _slots_at(self, one: SlottedTree, nodes: Ints) -> list[int]:
+        """Return the slot of each rank after a move of all nodes."""
+        found = [-1] * len(one.slots)
+        for rank, slot in enumerate(one.slots):
+            found[self._rank_of[int(nodes[self._hops.gpus[rank]])]] = slot
+        return found
+
+    def _planned(self, forest: Forest, slots: Slots, size_bytes: int) -> Forest | None:
+        if self._reduction:
+            slot = np.where(slots.slot < 0, -1, slots.slot.max() - slots.slot)
+            slots = replace(slots, slot=slot.astype(np.int32))
+        return in_slots(forest, slots, size_bytes, self._alpha_us)
 
     def _written(
         self, trees: Sequence[tuple[int, TimedTree]], carried: Sequence[Fraction], most: int
-    ) -> tuple[Forest | None, list[int]]:
-        """Write whole numbers of trees out; return the multiplicity of each tree, too."""
+    ) -> tuple[Forest | None, list[tuple[int, Ints]]]:
+        """Write whole numbers of trees out; return the tree of each batch, and where nodes go."""
         of_orbit = [
             [i for i, (orbit, _) in enumerate(trees) if orbit == place]
             for place in range(len(self._orbits))
@@ -246,18 +246,25 @@ class ForestsOfPhase:
         )
         counts = [0] * len(trees)
         if found is None:
-            return None, counts
+            return None, []
         k, whole = found
         for these, of_these in zip(of_orbit, whole, strict=True):
             for i, count in zip(these, of_these, strict=True):
                 counts[i] = count
         written = [
-            (tree.moved(nodes, self._rank_of), count)
-            for (orbit, tree), count in zip(trees, counts, strict=True)
+            (tree.moved(nodes, self._rank_of), count, (i, nodes))
+            for i, ((orbit, tree), count) in enumerate(zip(trees, counts, strict=True))
             if count
             for nodes in self._orbits[orbit].nodes
         ]
-        forest = written_forest(self._planes, self._request.weights, k, written)
+        written.sort(key=lambda one: one[0].root)
+        listed = [(tree, count) for tree, count, _ in written]
+        forest = written_forest(self._planes, self._request.weights, k, listed)
         if self._reduction:
             forest = transposed(forest, self._request.topology)
-        return forest, counts
+        return forest, [image for _, _, image in written]
+
+
+def _time_us(forest: Forest) -> Fraction:
+    assert forest.plan is not None
+    return forest.plan.time_us

@@ -6,8 +6,7 @@ Problem: tree i carries the part s_i of the data and has latency L_i. At the rat
 Input:   any explicit forest, a size, alpha.
 Output:  T in us, exactly or rounded up by less than a picosecond: an upper bound on the time.
 Cost:    a pass over the tree edges; a bisection over links and distinct latencies.
-Source:  ours; docs/mathematics/forests-over-time.md. Tree edges take the paths that compiled
-         programs give them (:func:`forestcoll.schedule.transform.timed_transfers.of_forest`).
+Source:  ours; docs/mathematics/forests-over-time.md.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.errors import UnsupportedError
+from forestcoll.forest_over_time.hop_pieces import HopPieces
 from forestcoll.problem.over_time.timed_links import TimedLinks
 from forestcoll.schedule.forest import Forest
-from forestcoll.schedule.transform.timed_transfers import Plan, of_forest
 
-__all__ = ["repeated_time_us"]
+__all__ = ["RepeatedTimes", "repeated_time_us"]
 
 _Ints = npt.NDArray[np.int64]
 
@@ -57,34 +56,41 @@ def repeated_time_us(forest: Forest, size_bytes: int, alpha_us: Fraction) -> Fra
     >>> repeated_time_us(ring, 4000, Fraction(10)) == 10 * 2 + Fraction(3, 2)
     True
     """
-    plan = of_forest(forest)
-    links = TimedLinks.of(forest.topology, alpha_us, reduction=False)
-    latencies, loads = _loads(forest, plan, links)
-    # One tree, in units of capacity times ticks.
-    tree = links.amount(Fraction(size_bytes, sum(forest.weights) * forest.k))
-    least = _least_time(latencies, loads, _capacities(forest, links), tree)
-    return least / links.ticks_per_us
+    return RepeatedTimes(forest).at(Fraction(size_bytes), alpha_us)
 
 
-def _loads(forest: Forest, plan: Plan, links: TimedLinks) -> tuple[_Ints, _Ints]:
+class RepeatedTimes:
+    """The same for many sizes and latencies of one forest."""
+
+    def __init__(self, forest: Forest) -> None:
+        self._forest, self._pieces = forest, HopPieces.of(forest)
+
+    def at(self, size_bytes: Fraction, alpha_us: Fraction) -> Fraction:
+        """Return the bound of a size, in microseconds."""
+        forest = self._forest
+        links = TimedLinks.of(forest.topology, alpha_us, reduction=False)
+        latencies, loads = _loads(self._pieces, alpha_us)
+        # One tree, in units of capacity times ticks.
+        tree = links.amount(size_bytes / (sum(forest.weights) * forest.k))
+        least = _least_time(latencies, loads, _capacities(forest, links), tree)
+        return least / links.ticks_per_us
+
+    def arrivals(self, alpha_us: Fraction) -> npt.NDArray[np.float64]:
+        """Return when the first data of each hop arrive if none waits, in us, shape (B, N)."""
+        ticks = TimedLinks.of(self._forest.topology, alpha_us, reduction=False).ticks_per_us
+        return _arrivals(self._forest.parent, _of_hops(self._pieces, alpha_us)) / ticks
+
+
+def _loads(pieces: HopPieces, alpha_us: Fraction) -> tuple[_Ints, _Ints]:
     """Return the distinct latencies of trees, and their trees over each link or capacity."""
-    transfers, routes = plan.transfers, forest.routes
-    place = routes.links_on(forest.topology)
-    first = routes.first_hop - np.arange(len(routes.first_hop))
-    late = np.array(links.latency, dtype=np.int64)
-    of_path = np.add.reduceat(late[place], first[:-1])[transfers.path]
-    batch = _batches(forest, plan)
-    child = transfers.tail if forest.reduction else transfers.head
-    of_hop = np.zeros(forest.parent.shape, dtype=np.int64)
-    np.maximum.at(of_hop, (batch, child), of_path)
-    latencies, which = np.unique(_latest(forest.parent, of_hop), return_inverse=True)
-    counts = (first[1:] - first[:-1])[transfers.path]
-    inside = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    used = place[np.repeat(first[:-1][transfers.path], counts) + inside]
-    rows = np.repeat(which.reshape(-1)[batch], counts)
-    size = len(links.tail)
-    weights = np.repeat(transfers.amount, counts)
-    loads = np.bincount(rows * size + used, weights, len(latencies) * size)
+    forest = pieces.forest
+    latest = _arrivals(forest.parent, _of_hops(pieces, alpha_us)).max(axis=1, initial=0)
+    latencies, which = np.unique(latest, return_inverse=True)
+    piece, place = pieces.on_links()
+    rows = which.reshape(-1)[pieces.batch[piece]]
+    size = len(forest.topology.links)
+    weights = pieces.amount[piece]
+    loads = np.bincount(rows * size + pieces.link[place], weights, len(latencies) * size)
     if loads.max(initial=0) > _MOST_AMOUNT:
         raise UnsupportedError("unsupported: too many trees on a link to count exactly; take fewer")
     whole = loads.astype(np.int64).reshape(len(latencies), size)
@@ -92,17 +98,16 @@ def _loads(forest: Forest, plan: Plan, links: TimedLinks) -> tuple[_Ints, _Ints]
     return latencies, np.column_stack([whole, *shared])
 
 
-def _batches(forest: Forest, plan: Plan) -> _Ints:
-    """Return the batch of each transfer: batches of a root are intervals of its shard."""
-    order = np.argsort(forest.root, kind="stable")
-    starts = np.cumsum(forest.multiplicity[order]) - forest.multiplicity[order]
-    of_chunk = np.cumsum(plan.chunks.size) - plan.chunks.size
-    at = of_chunk[plan.transfers.chunk] + plan.transfers.first
-    return np.asarray(order[np.searchsorted(starts, at, side="right") - 1])
+def _of_hops(pieces: HopPieces, alpha_us: Fraction) -> _Ints:
+    """Return the latency of the slowest path of each hop, in ticks, shape (B, N)."""
+    late, _, _ = pieces.latencies(alpha_us)
+    found = np.zeros(pieces.forest.parent.shape, dtype=np.int64)
+    np.maximum.at(found, (pieces.batch, pieces.child), late[pieces.path])
+    return found
 
 
-def _latest(parent: npt.NDArray[np.int32], of_hop: _Ints) -> _Ints:
-    """Return the latency of the longest path of each tree (pointer doubling)."""
+def _arrivals(parent: npt.NDArray[np.int32], of_hop: _Ints) -> _Ints:
+    """Return the latency from the root of each tree to each rank (pointer doubling)."""
     ranks = np.arange(parent.shape[1])
     jump = np.where(parent < 0, ranks, parent)
     arrive = np.where(parent < 0, 0, of_hop)
@@ -110,7 +115,7 @@ def _latest(parent: npt.NDArray[np.int32], of_hop: _Ints) -> _Ints:
     for _ in range(parent.shape[1].bit_length()):
         arrive = arrive + arrive[rows, jump]
         jump = jump[rows, jump]
-    return np.asarray(arrive.max(axis=1, initial=0))
+    return arrive
 
 
 def _capacities(forest: Forest, links: TimedLinks) -> list[Fraction]:

@@ -37,7 +37,7 @@ _STARTS, _TREES = 10, 6  # trees of an orbit to improve in a round, and to add
 _MOST_IDLE = 8  # rounds
 _SMOOTH = 0.8  # the share of the prices before
 _TRIES = 12  # with other prices, until one finds trees
-# When the search stops; the plan that it leaves is checked in fractions (``exact_plan``).
+# When the search stops; the times of its plan are found in fractions (``slot_times``).
 _WORTH = 1e-6  # by which a tree must be cheaper than what it brings, as a share
 _PROGRESS, _PATIENCE = 5e-3, 16  # rounds that together add less, as a share, are the last
 

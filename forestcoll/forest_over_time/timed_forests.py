@@ -18,12 +18,12 @@ from forestcoll.core.stopwatch import Stopwatch
 from forestcoll.cut_over_time.time_search import time_bound
 from forestcoll.errors import UnsupportedError
 from forestcoll.forest_over_time.one_phase import STAGE, ForestsOfPhase
+from forestcoll.forest_over_time.planned_forest import reduction_of
 from forestcoll.problem.over_time.time_bound import TimeBound
 from forestcoll.problem.request import Request
 from forestcoll.problem.sizes import size_text
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.forest import Forest
-from forestcoll.schedule.transform.reversal import transposed
 from forestcoll.topology.in_brief import InARow
 
 __all__ = ["TimedForests", "TimedSchedule"]
@@ -128,19 +128,21 @@ class TimedForests:
         found = self._clock.run(
             STAGE, lambda report: [phase.at(size_bytes, good, report) for phase in self._phases]
         )
-        schedule: Forest | Allreduce[Forest] = found[-1].forest
+        schedule: Forest | Allreduce[Forest] = found[-1]
         if request.collective == "allreduce":
             if len(found) == 1:  # the reduction is the gathering reversed
-                reduction = transposed(found[0].forest, request.topology)
-                found = [replace(found[0], forest=reduction), found[0]]
+                found = [reduction_of(found[0], request.topology), found[0]]
             remark = f"reduction + gathering for {size_bytes} bytes"
-            schedule = Allreduce(found[0].forest, found[1].forest, remark=remark)
+            schedule = Allreduce(found[0], found[1], remark=remark)
+        plans = [one.plan for one in found if one.plan is not None]
         return TimedSchedule(
             schedule=schedule,
             size_bytes=size_bytes,
             alpha_us=self._alpha_us,
-            time_us=sum((one.time_us for one in found), start=Fraction(0)),
-            plan=" + ".join(dict.fromkeys(one.plan for one in found)),
+            time_us=sum((plan.time_us for plan in plans), start=Fraction(0)),
+            plan=" + ".join(
+                dict.fromkeys("slots" if plan.slots else "constant rates" for plan in plans)
+            ),
             bound=bound,
         )
 

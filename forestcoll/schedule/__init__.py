@@ -1,8 +1,8 @@
 """Schedule types of every method, with their proof, cost model, simulation and files.
 
-To read first, the types: ``forest`` (with ``tree_flow``), ``factored``, ``multicast``,
-``allreduce``, ``steps`` (with ``sends`` and ``clock``), ``flows``, and ``program``, to which all of
-them compile. ``pipelined`` is the model of time, ``verification/`` the independent proof,
+To read first, the types: ``forest`` (with ``tree_flow`` and ``time_plan``), ``factored``,
+``multicast``, ``allreduce``, ``steps`` (with ``sends`` and ``clock``), ``flows``, and ``program``,
+to which all compile. ``pipelined`` is the model of time, ``verification/`` the independent proof,
 ``cost_model/`` the theoretical costs, ``simulate/`` simulation with latencies. ``transform/`` makes
 schedules from schedules; ``files/`` reads and writes them. The types share ``equality``,
 ``exact_sums`` and ``protocols``.

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from forestcoll.errors import VerificationError
 from forestcoll.problem.optimum import Optimum
 from forestcoll.schedule.equality import ByValue
+from forestcoll.schedule.time_plan import TimePlan
 from forestcoll.schedule.tree_flow import TreeFlow
 from forestcoll.topology.model import Topology
 
@@ -186,6 +187,8 @@ class Forest(TreeFlow):
         given.
     reduction : bool
         Whether the trees sum up what they carry on the way to their roots.
+    plan : TimePlan, optional
+        When every hop sends, for one size; None where no size was given.
     """
 
     topology: Topology = field(hash=False)
@@ -199,6 +202,7 @@ class Forest(TreeFlow):
     optimum: Optimum | None = field(default=None, repr=False, hash=False)
     weights: tuple[int, ...] = field(default=(), repr=False)
     reduction: bool = False
+    plan: TimePlan | None = field(default=None, repr=False, hash=False)
 
     @property
     def num_batches(self) -> int:

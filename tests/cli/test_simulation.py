@@ -154,3 +154,48 @@ def test_ctrl_c_is_one_line(schedule: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert_refused("interrupted", "simulate", schedule, code=130)
     assert "simulate" in invoke("--help").stdout
     assert cli.app.info.help
+
+
+@pytest.fixture(scope="module")
+def planned(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("planned") / "a100.npz"
+    made = forestcoll.generate("dgx_a100:boxes=2", size=4_000_000)
+    forestcoll.write_schedule(made.schedule, path)
+    return path
+
+
+def test_a_plan_is_kept_to(planned: Path) -> None:
+    """30 us for 4 MB, by the plan; equal shares take longer."""
+    lines = invoke("simulate", planned, "--size", "4000000").stdout.splitlines()
+    assert lines[1] == "simulated: alpha 10 us a hop, by its time plan"
+    assert lines[4].split()[:5] == ["4000000", "30.00", "us", "133.33", "plan"]
+    (row,) = document("simulate", planned, "--size", "4000000")["sizes"]
+    assert (row["by_plan"], row["time_s"]) == (True, pytest.approx(30e-6))
+    assert forestcoll.simulate(planned, 4_000_000).by_plan
+    for options in (("--no-plan",), ("--pipeline-chunks", "2"), ("--sharing", "fifo")):
+        (row,) = document("simulate", planned, "--size", "4000000", *options)["sizes"]
+        assert not row["by_plan"]
+        assert row["time_s"] > 31e-6
+    assert forestcoll.simulate(planned, 4_000_000, plan=False).time_s > 31e-6
+    assert not forestcoll.simulate(planned, 4_000_000, bins=4).by_plan
+
+
+def test_a_timeline_by_plan_is_drawn_and_written(planned: Path, tmp_path: Path) -> None:
+    """Each line a part in its slot; parts of a transfer are its bytes."""
+    for name in ("x.svg", "x.csv"):
+        options = ("--size", "4000000", "--timeline", tmp_path / name)
+        assert invoke("simulate", planned, *options).exit_code == 0
+    text = (tmp_path / "x.csv").read_text().splitlines()
+    rows = [line.split(",") for line in text[1:]]
+    assert {float(row[7]) for row in rows} <= {0, 1e-5}
+    assert max(float(row[10]) for row in rows) == pytest.approx(30e-6)
+    assert sum(float(row[6]) for row in rows) == pytest.approx(15 * 4_000_000)
+    found = forestcoll.simulate(planned, 4_000_000, timeline=True)
+    assert found.by_plan
+    assert found.timeline is not None
+
+
+def test_usage_is_not_drawn_by_plan(planned: Path, tmp_path: Path) -> None:
+    options = ("--size", "4000000", "--usage", tmp_path / "x.svg")
+    assert_refused("add --no-plan", "simulate", planned, *options)
+    assert invoke("simulate", planned, "--no-plan", *options).exit_code == 0

@@ -6,16 +6,23 @@ import pytest
 
 from forestcoll.core.stopwatch import Stopwatch
 from forestcoll.errors import UnsupportedError
-from forestcoll.forest_over_time.one_phase import STAGE, ForestsOfPhase, TimedForest
+from forestcoll.forest_over_time.one_phase import STAGE, ForestsOfPhase
 from forestcoll.forest_over_time.repeated_time import repeated_time_us
 from forestcoll.forest_over_time.slot_program import SlotPlan, SlottedTree
 from forestcoll.forest_over_time.timed_trees import TimedTree
 from forestcoll.problem.options import Options
 from forestcoll.problem.request import Request
 from forestcoll.schedule import verify
+from forestcoll.schedule.forest import Forest
+from forestcoll.schedule.time_plan import TimePlan
 from tests.hand_networks import network_of
 
 ALPHA = Fraction(10)
+
+
+def plan_of(forest: Forest) -> TimePlan:
+    assert forest.plan is not None
+    return forest.plan
 
 
 def forests(spec: str, **options: object) -> ForestsOfPhase:
@@ -27,25 +34,25 @@ def test_few_bytes_go_direct_and_many_by_the_optimal_forest():
     """Direct trees of A100 x 2: 10 us + 8 x 1 KB / 25 GB/s."""
     found = forests("dgx_a100:boxes=2")
     small, large = found.at(16_000), found.at(10**10)
-    assert small.time_us == ALPHA + Fraction(8 * 1000, 25_000)
-    assert small.forest.tree_depths().max() == 1
-    assert large.forest.optimum is not None
-    assert small.plan == large.plan == "constant rates"
+    assert plan_of(small).time_us == ALPHA + Fraction(8 * 1000, 25_000)
+    assert small.tree_depths().max() == 1
+    assert large.optimum is not None
+    assert plan_of(small).slots is plan_of(large).slots is None
 
 
 def test_in_between_slots_are_sooner_than_constant_rates():
     found = forests("dgx_a100:boxes=2").at(16_000_000)
-    verify(found.forest)
-    assert found.plan == "slots"
-    assert found.time_us < 61 < repeated_time_us(found.forest, 16_000_000, ALPHA)
+    verify(found)
+    assert plan_of(found).slots is not None
+    assert plan_of(found).time_us < 61 < repeated_time_us(found, 16_000_000, ALPHA)
 
 
 def test_a_good_time_needs_no_slots():
     found = forests("dgx_a100:boxes=2").at(16_000_000, good_us=Fraction(100))
-    assert found.plan == "constant rates"
+    assert plan_of(found).slots is None
 
 
-def plan_over(*paths: tuple[int, ...]) -> TimedForest | None:
+def plan_over(*paths: tuple[int, ...]) -> Forest | None:
     """Return what becomes of a plan in which a (node 0) sends 1 to b (1) over each path.
 
     From v (2), where b is, it is 1 us more if w (3) lies between. Capacities suffice.
@@ -55,7 +62,7 @@ def plan_over(*paths: tuple[int, ...]) -> TimedForest | None:
     phase = ForestsOfPhase(asked, Fraction(0), Stopwatch())
     trees = [SlottedTree(0, TimedTree(0, (-1, 0), ((), path)), (-1, 0)) for path in paths]
     plan = SlotPlan(1, 1, float(len(paths)), tuple((one, 1.0) for one in trees))
-    return phase._of_plan(plan, Fraction(len(paths)))
+    return phase._of_plan(plan, 9000 * len(paths))
 
 
 def test_the_slowest_path_of_a_plan_counts():
@@ -63,7 +70,7 @@ def test_the_slowest_path_of_a_plan_counts():
     short, long = plan_over((0, 2, 1)), plan_over((0, 3, 2, 1))
     assert short is not None
     assert long is not None
-    assert (short.time_us, long.time_us) == (4, 6)
+    assert (plan_of(short).time_us, plan_of(long).time_us) == (3, 4)
 
 
 def test_plans_that_pass_a_link_at_two_offsets_are_left_out():
@@ -73,8 +80,8 @@ def test_plans_that_pass_a_link_at_two_offsets_are_left_out():
 
 def test_unequal_weights():
     found = forests("ring:nodes=4", weights=[3, 1, 0, 2]).at(60_000)
-    verify(found.forest)
-    assert found.forest.weights == (3, 1, 0, 2)
+    verify(found)
+    assert found.weights == (3, 1, 0, 2)
 
 
 def test_the_stage_is_timed():

@@ -78,6 +78,7 @@ def runners_up(
                 progress=progress,
                 keep=Folder(kept).keep,
                 refuses=refuses,
+                plans=False,
             )
         except (UnsupportedError, TimeLimitError) as error:
             return [_open(best, f"{best.why}; nor can another: {error}")]

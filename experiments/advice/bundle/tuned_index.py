@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -69,6 +69,9 @@ class TunedIndex(_Entry):
     alpha_us: Exact
     gamma_s_per_gb: Exact
     sharing: Literal["fair", "fifo"]
+    window: Annotated[int, Field(ge=1)] | Literal["unlimited"] = 1
+    chunk_cost_us: Exact = Exact(exact="0")
+    message_cost_us: Exact = Exact(exact="0")
     ranges: tuple[TunedRange, ...] = Field(min_length=1)
     sizes: tuple[TunedSize, ...] = Field(min_length=1)
     candidates: tuple[TunedCandidate, ...]
@@ -80,6 +83,9 @@ class TunedIndex(_Entry):
             alpha_us=self.alpha_us.number,
             gamma_s_per_gb=self.gamma_s_per_gb.number,
             sharing=Sharing(self.sharing),
+            window=self.window,
+            chunk_cost_us=self.chunk_cost_us.number,
+            message_cost_us=self.message_cost_us.number,
         )
 
     @property

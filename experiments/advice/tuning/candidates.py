@@ -25,9 +25,11 @@ from experiments.advice.tuning.sized_forests import SizedForests
 from experiments.config.methods import run_method
 from forestcoll.compilation import compile_program
 from forestcoll.errors import ForestCollError, TimeLimitError, VerificationError
-from forestcoll.schedule import verify
+from forestcoll.forest_over_time.planned_simulation import PlannedSimulator
+from forestcoll.schedule import Allreduce, Forest, verify
 from forestcoll.schedule.program import Program
 from forestcoll.schedule.simulate import Simulator
+from forestcoll.schedule.time_plan import Slots
 from forestcoll.topology.model import Topology
 from forestcoll.topology.validation import COLLECTIVES
 
@@ -57,6 +59,7 @@ class Made:
     candidate: Candidate
     simulator: Simulator | None
     late: bool = False
+    planned: PlannedSimulator | None = None  # of a schedule with a time plan
 
 
 def made(
@@ -68,6 +71,8 @@ def made(
     others: Iterable[Made] = (),
     low: ShallowForests | None = None,
     sized: SizedForests | None = None,
+    *,
+    plans: bool = True,
 ) -> Made:
     """Make a schedule by a recipe, verify it and compile it.
 
@@ -81,6 +86,8 @@ def made(
         Source of depth-bounded forests, for this topology, collective and root.
     sized : SizedForests, optional
         Source of forests over time, for the same.
+    plans : bool
+        Whether schedules keep to their time plans; one with another plan is another schedule.
 
     Raises
     ------
@@ -107,7 +114,9 @@ def made(
     if spent > seconds:
         return refused(f"took longer than {seconds:g} s to make", late=True)
     for other in others:
-        if other.simulator is not None and _alike(program, other.simulator.program):
+        if other.simulator is None or not _alike(program, other.simulator.program):
+            continue
+        if not plans or _slots(schedule) in (None, _slots(other.candidate.schedule)):
             return refused(f"the same as {other.candidate.name}")
     return Made(
         Candidate(
@@ -120,6 +129,7 @@ def made(
             making_s=spent,
         ),
         Simulator(program),
+        planned=PlannedSimulator.of(schedule) if plans else None,
     )
 
 
@@ -152,6 +162,14 @@ def _schedule(
     return run_method(
         recipe.method, topology, collective, options, seconds, lambda stage: None, root
     )[0]
+
+
+def _slots(schedule: Schedule | None) -> tuple[Slots | str, ...] | None:
+    """Return the slots of each phase, or that it has constant rates; None without a plan."""
+    phases = schedule.phases if isinstance(schedule, Allreduce) else (schedule,)
+    found = [one.plan for one in phases if isinstance(one, Forest) and one.plan is not None]
+    slots = tuple("rates" if plan.slots is None else plan.slots for plan in found)
+    return slots if len(slots) == len(phases) else None
 
 
 def _alike(one: Program, other: Program) -> bool:

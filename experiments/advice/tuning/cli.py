@@ -14,29 +14,35 @@ from forestcoll.cli.demands import ALL_TO_ALL, DemandText, check_all_to_all
 from forestcoll.cli.options import (
     MOST,
     Alpha,
+    ChunkCost,
     Gamma,
     Group,
     Idle,
     Json,
+    MessageCost,
     Root,
     Spec,
+    Window,
     idle_fact,
     idle_of,
     idle_words,
     in_group,
     root_of,
     sizes_of,
+    window_of,
 )
 from forestcoll.problem.limits import MOST_SECONDS
 from forestcoll.topology.describe import counted, decimal
 
 if TYPE_CHECKING:
     from experiments.advice.tuning.records import Folder
+    from experiments.advice.tuning.switching import Range
     from experiments.advice.tuning.tuning import Tuning
     from forestcoll.schedule.simulate import AlphaBeta
 
 __all__ = ["tune_sizes"]
 
+_SHOWN = 5e-4  # shares below are 0.0 % in print
 _SHARING = {"fair": "links shared by size", "fifo": "links with one transfer at a time"}
 
 
@@ -62,6 +68,13 @@ def tune_sizes(
     links: NewLinks = None,
     alpha: Alpha = "10",
     gamma: Gamma = "0",
+    window: Window = "1",
+    chunk_cost: ChunkCost = "0",
+    message_cost: MessageCost = "0",
+    no_plans: Annotated[
+        bool,
+        typer.Option("--no-plans", help="Share links by size even if a schedule has a time plan."),
+    ] = False,
     sharing: Annotated[
         str,
         typer.Option("--sharing", help="Link sharing: fair, or fifo (first come, first served)."),
@@ -113,7 +126,7 @@ def tune_sizes(
 
     asked = sizes_of(sizes)
     exchange = check_all_to_all(collective, demand, {"root": root})
-    model = _model(alpha, gamma, sharing)
+    model = _model(alpha, gamma, sharing, window, chunk_cost, message_cost)
     network = changed_network(spec, without, scale, links)
     topology = in_group(network, members, idle)
     at = root_of(topology, root)
@@ -130,6 +143,7 @@ def tune_sizes(
             methods=methods,
             seconds=seconds,
             within=within / 100,
+            plans=not no_plans,
             progress=progress,
             keep=keep,
         )
@@ -140,14 +154,23 @@ def tune_sizes(
     typer.echo(as_json(facts) if json_ else "\n".join(lines))
 
 
-def _model(alpha: str, gamma: str, sharing: str) -> AlphaBeta:
+def _model(
+    alpha: str, gamma: str, sharing: str, window: str, chunk_cost: str, message_cost: str
+) -> AlphaBeta:
     from forestcoll.errors import InvalidParameterError
     from forestcoll.schedule.simulate import AlphaBeta, Sharing
 
     if sharing not in tuple(Sharing):
         known = " or ".join(Sharing)
         raise InvalidParameterError(f"--sharing is {sharing!r}; it must be {known}")
-    return AlphaBeta(alpha_us=alpha, gamma_s_per_gb=gamma, sharing=Sharing(sharing))
+    return AlphaBeta(
+        alpha_us=alpha,
+        gamma_s_per_gb=gamma,
+        sharing=Sharing(sharing),
+        window=window_of(window),
+        chunk_cost_us=chunk_cost,
+        message_cost_us=message_cost,
+    )
 
 
 def _folder(output: str | None, ending: str | None) -> Folder | None:
@@ -200,12 +223,14 @@ def _head(found: Tuning) -> list[str]:
     root = "" if found.root is None else f", root rank {found.root}"
     tried = sum(one.schedule is not None for one in found.candidates)
     by_rate = "no rate is proved"
+    others = "".join(f", {words}" for words in model.options())
     if rate is not None:
         by_rate = f"{decimal(rate.algbw_gb_s)} GB/s by {rate.by}"
     both = "" if found.demand is not None else "; each size by both together"
     return [
         f"{found.topology.name}, {_what(found)} of {found.topology.num_compute} GPUs{root}",
-        f"simulated: alpha {decimal(model.alpha)} us a hop{adding}, {_SHARING[model.sharing]}; "
+        f"simulated: alpha {decimal(model.alpha)} us a hop{adding}, {_SHARING[model.sharing]}"
+        f"{others}; "
         f"the best of {tried} verified schedules",
         f"bound: {found.bounds.latency_s * 1e6:.6g} us by latency, {by_rate}{both}",
     ]
@@ -223,15 +248,24 @@ def _ranges(found: Tuning, folder: Folder | None) -> list[str]:
     lossy = any(one.slower for one in found.ranges)
     rows = [("from", "to", "chunks", "of bound", "use" if lossy else "best")]
     for one in found.ranges:
-        low, high = one.pipeline_chunks
-        pipeline_chunks = str(low) if low == high else f"{low}-{high}"
         ends = (size_text(one.first_bytes), size_text(one.last_bytes))
         file = "" if folder is None else f"  {folder.files[one.name]}"
-        lost = f", up to {100 * one.slower:.1f} % slower than the best" if one.slower else ""
+        lost = (
+            f", up to {100 * one.slower:.1f} % slower than the best" if one.slower > _SHOWN else ""
+        )
         rows.append(
-            (*ends, pipeline_chunks, f"{100 * one.least_share:.1f} %", f"{one.name}{lost}{file}")
+            (*ends, _chunks(one), f"{100 * one.least_share:.1f} %", f"{one.name}{lost}{file}")
         )
     return ["{:>10} {:>10} {:>9} {:>9}  {}".format(*row) for row in rows]
+
+
+def _chunks(one: Range) -> str:
+    """Return the numbers of pipeline chunks; "plan" where there are none."""
+    if one.pipeline_chunks is None:
+        return "plan"
+    low, high = one.pipeline_chunks
+    numbers = str(low) if low == high else f"{low}-{high}"
+    return f"plan, {numbers}" if one.by_plan else numbers
 
 
 def _sizes(found: Tuning) -> list[str]:
@@ -241,6 +275,7 @@ def _sizes(found: Tuning) -> list[str]:
     lines += [
         f"{size_text(at.size_bytes):>10} {_us(at.time_s):>10} {at.algbw_gb_s:>9.4g} "
         f"{100 * at.share:>7.1f} %  {at.best.name}"
+        f"{', by plan' if at.by_plan else ''}"
         for at in found.sizes
         if at.asked
     ]

@@ -170,6 +170,9 @@ def document(
         "alpha_us": model.alpha,
         "gamma_s_per_gb": model.gamma,
         "sharing": str(model.sharing),
+        "window": model.window,
+        "chunk_cost_us": model.chunk_cost_us,
+        "message_cost_us": model.message_cost_us,
         "bound": {
             "latency_us": found.bounds.latency_s * 1e6,
             "algbw_gb_s": None if rate is None else rate.algbw_gb_s,
@@ -183,8 +186,9 @@ def document(
                 "file": files.get(one.name),
                 "slower_than_the_best_by": one.slower,
                 "least_share_of_the_bound": one.least_share,
-                "least_pipeline_chunks": one.pipeline_chunks[0],
-                "most_pipeline_chunks": one.pipeline_chunks[1],
+                "least_pipeline_chunks": one.pipeline_chunks and one.pipeline_chunks[0],
+                "most_pipeline_chunks": one.pipeline_chunks and one.pipeline_chunks[1],
+                "by_plan": one.by_plan,
             }
             for one in found.ranges
         ],
@@ -221,6 +225,7 @@ def _at_size(at: AtSize, files: dict[str, str]) -> dict[str, Any]:
         "best": at.best.name,
         "file": files.get(at.best.name),
         "pipeline_chunks": at.pipeline_chunks,
+        "by_plan": at.by_plan,
         "time_us": at.time_s * 1e6,
         "algbw_gb_s": at.algbw_gb_s,
         "bound_us": at.bound_s * 1e6,
@@ -234,6 +239,7 @@ def _trial(trial: Trial) -> dict[str, Any]:
         "name": trial.name,
         "time_us": None if found is None else found.time_s * 1e6,
         "pipeline_chunks": None if found is None else found.pipeline_chunks,
+        "by_plan": None if found is None else found.by_plan,
         "at_least_us": trial.at_least_s * 1e6,
         "note": trial.note or None,
     }

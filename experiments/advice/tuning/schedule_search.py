@@ -15,6 +15,7 @@ import numpy as np
 
 from experiments.advice.tuning.candidates import Candidate
 from forestcoll.errors import InvalidParameterError, TimeLimitError, VerificationError
+from forestcoll.forest_over_time.planned_simulation import PlannedSimulator
 from forestcoll.schedule.program import Program
 from forestcoll.schedule.simulate import (
     MOST_PIPELINE_CHUNKS,
@@ -76,6 +77,12 @@ class AtSize:
         return self.best.simulation.pipeline_chunks
 
     @property
+    def by_plan(self) -> bool:
+        """Whether the best keeps to its time plan."""
+        assert self.best.simulation is not None
+        return self.best.simulation.by_plan
+
+    @property
     def share(self) -> float:
         """The bound divided by the time of the best: 1 if no schedule can be faster."""
         return self.bound_s / self.time_s
@@ -106,12 +113,19 @@ class Entrant:
     ----------
     seconds : float
         For all its simulations.
+    planned : PlannedSimulator, optional
+        To keep to its time plan where that is faster than sharing links.
     """
 
     def __init__(
-        self, candidate: Candidate, simulator: Simulator, model: AlphaBeta, seconds: float
+        self,
+        candidate: Candidate,
+        simulator: Simulator,
+        model: AlphaBeta,
+        seconds: float,
+        planned: PlannedSimulator | None = None,
     ) -> None:
-        self.candidate = candidate
+        self.candidate, self._planned = candidate, planned
         self._simulator = simulator
         self._model = model
         self._left_s = seconds
@@ -136,6 +150,7 @@ class Entrant:
             if time.perf_counter() - began > self._left_s:
                 raise TimeLimitError(f"{name} is over its limit")
 
+        by_plan = None if self._planned is None else self._planned.run(size_bytes, self._model)
         try:
             found = best_chunk_count(
                 self._simulator, size_bytes, self._model, most=self._most, progress=progress
@@ -152,6 +167,8 @@ class Entrant:
             and not found.closed
         )
         note = f"cut into {self._most} pipeline chunks at most" if capped else ""
+        if by_plan is not None and by_plan.time_s < found.time_s:
+            return Trial(name, by_plan, least)
         return Trial(name, found, least, note)
 
     def rank(self, trial: Trial) -> tuple[int, int, int]:

@@ -32,7 +32,9 @@ class Range:
     name: str  # of the candidate
     slower: float  # the greatest share by which it takes longer than the best
     least_share: float  # the least share of the bound that it reaches in this range
-    pipeline_chunks: tuple[int, int]  # the least and the largest number of its pipeline chunks
+    # the least and the largest number of its pipeline chunks; None if it keeps to its plan
+    pipeline_chunks: tuple[int, int] | None
+    by_plan: bool = False  # whether it keeps to its time plan at some of the sizes
 
 
 def middle(low: int, high: int) -> int:
@@ -128,14 +130,13 @@ def _range(run: Sequence[AtSize], good: set[str]) -> Range:
     places = [trial.name for trial in run[0].trials]
     name = min(good, key=lambda one: (lost[one], places.index(one)))
     used = [at.simulated(name) for at in run]
+    chunks = [one.pipeline_chunks for one in used if not one.by_plan]
     return Range(
         first_bytes=run[0].size_bytes,
         last_bytes=run[-1].size_bytes,
         name=name,
         slower=max(0.0, lost[name] - 1),
         least_share=min(at.bound_s / one.time_s for at, one in zip(run, used, strict=True)),
-        pipeline_chunks=(
-            min(one.pipeline_chunks for one in used),
-            max(one.pipeline_chunks for one in used),
-        ),
+        pipeline_chunks=(min(chunks), max(chunks)) if chunks else None,
+        by_plan=len(chunks) < len(used),
     )

@@ -138,6 +138,7 @@ def tune(
     progress: Progress | None = None,
     keep: Keep | None = None,
     refuses: Refuses | None = None,
+    plans: bool = True,
 ) -> Tuning:
     """Find the best of many schedules at each size, in simulation.
 
@@ -172,6 +173,8 @@ def tune(
     refuses : callable, optional
         Called with the program of each schedule that a range might use. It returns a reason to
         exclude the schedule, or an empty text.
+    plans : bool
+        Whether forests over time keep to their time plans where these are faster. Runtimes do not.
 
     Raises
     ------
@@ -200,7 +203,7 @@ def tune(
         tried = exchanges(methods, demand, model)
     else:
         tried = recipes(topology, methods, collective, rank, asked)
-    found = _all_made(tried, topology, collective, rank, model, seconds, tell)
+    found = _all_made(tried, topology, collective, rank, model, seconds, tell, plans)
     start = rank if collective in ROOTED else None
     rate = _rate(topology, collective, start, demand, found)
     rate_gb_s = None if rate is None else rate.algbw_gb_s
@@ -239,7 +242,7 @@ class _Tour:
         }
         self._taken: set[str] = set()
         self._entrants = [
-            Entrant(one.candidate, one.simulator, nothing.model, seconds)
+            Entrant(one.candidate, one.simulator, nothing.model, seconds, one.planned)
             for one in found
             if one.simulator is not None
         ]
@@ -355,6 +358,7 @@ def _all_made(
     model: AlphaBeta,
     seconds: float,
     tell: Progress,
+    plans: bool,
 ) -> list[Made]:
     found: list[Made] = []
     low = sized = None
@@ -365,7 +369,8 @@ def _all_made(
         tell("methods", place, len(tried))
         # A depth limit that the optimal forests satisfy would only make the same forests again.
         if low is None or recipe.depth is None or not low.is_settled(recipe.depth):
-            found.append(made(recipe, topology, collective, rank, seconds, found, low, sized))
+            one = made(recipe, topology, collective, rank, seconds, found, low, sized, plans=plans)
+            found.append(one)
     tell("methods", len(tried), len(tried))
     if not any(one.simulator for one in found):
         raise _none_made(found, topology, collective)

@@ -24,7 +24,7 @@ from forestcoll.runtimes.mscclpp import parse_plan, written_dsl
 from forestcoll.runtimes.mscclpp.interpreter import interpret_calls
 from forestcoll.runtimes.python_modules.lockstep_check import check_module
 from forestcoll.runtimes.runtime_fit import SECONDS, Fit, fitting
-from forestcoll.schedule import read_schedule, verify
+from forestcoll.schedule import Allreduce, Forest, read_schedule, verify
 from forestcoll.schedule.allreduce import AnySchedule
 from forestcoll.schedule.program import Program
 from forestcoll.schedule.simulate import AlphaBeta
@@ -202,6 +202,7 @@ def export_schedule(
         "format": name,
         **exported.facts,
         **instead,
+        **_left_out(schedule),
         "verified": True,
         "executed": executed,
         "file": output,
@@ -219,6 +220,13 @@ def _beside(output: Path, exported: Exported) -> dict[Path, str | bytes]:
             "ending"
         )
     return files
+
+
+def _left_out(schedule: AnySchedule) -> dict[str, str]:
+    """Return what no format holds: the time plan, if there is one."""
+    phases = schedule.phases if isinstance(schedule, Allreduce) else (schedule,)
+    planned = any(isinstance(one, Forest) and one.plan is not None for one in phases)
+    return {"time_plan": "not exported: GPUs send as soon as data arrive"} if planned else {}
 
 
 def _bytes(option: str, text: str | None) -> int | None:

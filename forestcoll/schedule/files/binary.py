@@ -35,6 +35,7 @@ from forestcoll.schedule.files.fields import (
 from forestcoll.schedule.files.header import Head, head_document
 from forestcoll.schedule.files.parsing import parse_heads, parse_stepwise_head
 from forestcoll.schedule.files.plain_data import read_document
+from forestcoll.schedule.files.plan_document import SLOT_ARRAYS, plan_in_arrays
 from forestcoll.schedule.files.stepwise_document import (
     OPTIONAL_ARRAYS,
     STEP_ARRAYS,
@@ -84,6 +85,9 @@ _ARRAYS: dict[str, dict[str, type]] = {
 }
 """Arrays of each form, with the types they have in memory."""
 
+_TABLES = ("parent", "plan.slot")
+"""Arrays of two dimensions."""
+
 _FORMS = {"explicit": Forest, "factored": FactoredForest, "multicast": MulticastForest}
 
 _UNREADABLE = (
@@ -119,7 +123,15 @@ def write_binary(schedule: AnySchedule, file: IO[bytes]) -> None:
             for part in name.split("."):
                 value = getattr(value, part)
             arrays[prefix + name] = value
+        arrays |= {prefix + name: array for name, array in _slot_arrays(forest).items()}
     _save({**head_document(schedule), "form": form}, arrays, file)
+
+
+def _slot_arrays(forest: AnyForest) -> dict[str, _Array]:
+    plan = forest.plan if isinstance(forest, Forest) else None
+    if plan is None or plan.slots is None:
+        return {}
+    return {name: getattr(plan.slots, name.partition(".")[2]) for name in SLOT_ARRAYS}
 
 
 def _save(head: dict[str, Any], arrays: dict[str, _Array], file: IO[bytes]) -> None:
@@ -171,7 +183,11 @@ def parse_binary(file: IO[bytes]) -> AnySchedule:
     if form not in _ARRAYS:
         _refuse(f"form is {form!r}; it must be one of {', '.join(map(repr, _ARRAYS))}")
     prefixes = {name: f"{name}." if name else "" for name in heads}
-    due = [prefix + name for prefix in prefixes.values() for name in _ARRAYS[form]]
+    due = [
+        prefix + name
+        for phase, prefix in prefixes.items()
+        for name in (*_ARRAYS[form], *_slots_due(heads[phase]))
+    ]
     for name in sorted(members.keys() ^ set(due)):
         fault = "is missing" if name in due else "is not in the format"
         _refuse(f"array {name} {fault}; the arrays of this form are {', '.join(due)}")
@@ -179,6 +195,10 @@ def parse_binary(file: IO[bytes]) -> AnySchedule:
         _forest(head, form, prefixes[name], members) for name, head in heads.items()
     ]
     return forests[0] if len(forests) == 1 else _allreduce(forests, bound)
+
+
+def _slots_due(head: Head) -> tuple[str, ...]:
+    return () if head.plan is None or head.plan.slots is None else tuple(SLOT_ARRAYS)
 
 
 def _head(
@@ -216,21 +236,24 @@ def _forest(head: Head, form: str, prefix: str, members: dict[str, _Array]) -> A
     """Return the forest whose arrays have a prefix to their names, and take these out."""
     arrays = {
         name: _typed(prefix + name, members.pop(prefix + name), kind)
-        for name, kind in _ARRAYS[form].items()
+        for name, kind in (
+            _ARRAYS[form] | {one: SLOT_ARRAYS[one] for one in _slots_due(head)}
+        ).items()
     }
     ranks, nodes = head.topology.num_compute, len(head.topology.nodes)
     if form == "multicast":
         _check_walks(arrays, prefix, ranks, nodes)
         rows: dict[str, Any] = {name: arrays[name] for name in arrays if "." not in name}
-        return MulticastForest(**vars(head), **rows, walks=_part(Walks, "walks", arrays))
+        return MulticastForest(**head.shared(), **rows, walks=_part(Walks, "walks", arrays))
     if form == "explicit":
         _check_trees(arrays, prefix, ranks)
     routes = _routes(arrays, nodes, ranks, prefix)
     if form == "explicit":
         trees: dict[str, Any] = {name: arrays[name] for name in ("root", "multiplicity", "parent")}
-        return Forest(**vars(head), **trees, routes=routes)
+        plan = plan_in_arrays(head.plan, arrays, len(arrays["root"]), ranks, prefix)
+        return Forest(**(vars(head) | {"plan": plan}), **trees, routes=routes)
     return FactoredForest(
-        **vars(head),
+        **head.shared(),
         sets=_part(Sets, "sets", arrays),
         shapes=_part(Shapes, "shapes", arrays),
         links=_part(Links, "links", arrays),
@@ -337,7 +360,7 @@ def _text(array: _Array) -> bytes:
 
 def _typed(name: str, array: _Array, kind: type) -> _Array:
     """Convert an array to its type in memory; check its dimensions and the range of its values."""
-    dimensions = 2 if name in ("parent", "reduce.parent", "gather.parent") else 1
+    dimensions = 2 if name.removeprefix("reduce.").removeprefix("gather.") in _TABLES else 1
     if array.ndim != dimensions:
         _refuse(f"array {name} has {array.ndim} dimensions; it must have {dimensions}")
     if array.dtype.kind != "i":

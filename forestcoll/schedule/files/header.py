@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any
 
@@ -29,17 +29,19 @@ from forestcoll.schedule.files.fields import (
     wrong,
 )
 from forestcoll.schedule.files.plain_data import Decimal
+from forestcoll.schedule.files.plan_document import parse_plan, plan_document
 from forestcoll.schedule.files.stepwise_document import head_of_flows, head_of_steps
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.protocols import Claims
 from forestcoll.schedule.steps import StepSchedule
+from forestcoll.schedule.time_plan import TimePlan
 from forestcoll.topology.format import topology_document, topology_from_document
 from forestcoll.topology.model import Topology
 from forestcoll.topology.reading.documents import Document
 
 __all__ = [
-    "FORMAT", "STEPWISE_VERSION", "VERSION", "Head", "checked", "claimed_bound", "head_document",
-    "parse_head", "parse_topology", "phase_document", "stepwise_form",
+    "FORMAT", "PLANNED_VERSION", "STEPWISE_VERSION", "VERSION", "Head", "checked", "claimed_bound",
+    "head_document", "parse_head", "parse_topology", "phase_document", "stepwise_form",
 ]  # fmt: skip
 
 
@@ -52,6 +54,10 @@ VERSION = 1
 
 STEPWISE_VERSION = 2
 """Version of files that hold step schedules and flow schedules."""
+
+
+PLANNED_VERSION = 3
+"""Version of files that hold forests with time plans, and allreduces of them."""
 
 
 _COLLECTIVES = ("allgather", "reduce-scatter", "broadcast", "reduce")
@@ -89,6 +95,16 @@ class Head:
     optimum: Optimum | None
     weights: tuple[int, ...]
     reduction: bool
+    plan: TimePlan | None = None
+
+    def shared(self) -> dict[str, Any]:
+        """Return the fields that forests of all forms have.
+
+        Raises InvalidScheduleError if there is a plan, which only explicit forests have.
+        """
+        if self.plan is not None:
+            refuse("only trees between GPUs have a plan; leave it out")
+        return {field.name: getattr(self, field.name) for field in fields(self)[:-1]}
 
 
 def parse_topology(document: Record) -> Topology:
@@ -110,16 +126,18 @@ def parse_head(document: Record, topology: Topology) -> Head:
     _check_decimal(document, congestion)
     k = whole(document, "k")
     claim = _optimum(document, topology, weights, reduction)
-    return Head(topology, method, k, congestion, claim, weights, reduction)
+    plan = parse_plan(document)
+    return Head(topology, method, k, congestion, claim, weights, reduction, plan)
 
 
 def checked(data: Any) -> Record:
     """Check that data is a schedule of a supported version."""
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         refuse(f'not a schedule; a schedule is a JSON object with "format": "{FORMAT}"')
-    known = (VERSION, STEPWISE_VERSION)
+    known = (VERSION, STEPWISE_VERSION, PLANNED_VERSION)
     if data.get("version") not in known or isinstance(data["version"], bool):
-        versions = " or ".join(map(str, known))
+        *others, last = known
+        versions = f"{', '.join(map(str, others))} or {last}"
         wrong("version", data.get("version"), f"{versions}, the versions this release reads")
     return data
 
@@ -163,7 +181,9 @@ def head_document(schedule: AnySchedule) -> dict[str, Any]:
         if isinstance(schedule, StepSchedule):
             return whole | {"form": "steps", **head_of_steps(schedule), "topology": topology}
         return whole | {"form": "flows", **head_of_flows(schedule), "topology": topology}
-    whole = {"format": FORMAT, "version": VERSION}
+    parts = schedule.phases if isinstance(schedule, Allreduce) else (schedule,)
+    planned = any(getattr(part, "plan", None) is not None for part in parts)
+    whole = {"format": FORMAT, "version": PLANNED_VERSION if planned else VERSION}
     if isinstance(schedule, Allreduce):
         whole |= {"collective": schedule.collective, "topology": topology}
         if schedule.bound is not None:
@@ -197,4 +217,7 @@ def phase_document(forest: Claims, **topology: Any) -> dict[str, Any]:
     }
     if claim is not None and claim.prices is not None:
         document["optimum"]["prices"] = prices_document(claim.prices)
+    plan = getattr(forest, "plan", None)
+    if plan is not None:
+        document["plan"] = plan_document(plan)
     return document

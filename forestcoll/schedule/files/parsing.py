@@ -16,6 +16,7 @@ from forestcoll.schedule.files.fields import (
     refuse,
 )
 from forestcoll.schedule.files.header import (
+    PLANNED_VERSION,
     STEPWISE_VERSION,
     Head,
     checked,
@@ -25,6 +26,7 @@ from forestcoll.schedule.files.header import (
     stepwise_form,
 )
 from forestcoll.schedule.files.plain_data import read_document
+from forestcoll.schedule.files.plan_document import plan_in_rows
 from forestcoll.schedule.files.stepwise_document import (
     FLOW_FIELDS,
     FLOW_OPTIONS,
@@ -50,6 +52,8 @@ _WHOLE = ("format", "version", "collective", "topology")
 _PHASE = ("collective", "method", "k", "congestion", "congestion_decimal", "optimum")
 _HEAD = tuple(dict.fromkeys([*_WHOLE[:2], *_PHASE[:-1], "topology", "optimum"]))
 _MAY = ("weights",)
+_PLANNED = ("plan",)
+_SLOTS = ("slots",)
 _BOUND = ("bound",)
 _PHASES = ("reduce", "gather")
 _STEPWISE = ("format", "version", "form", "topology")
@@ -78,13 +82,20 @@ def _schedule(data: Any) -> AnySchedule:
     if document["version"] == STEPWISE_VERSION:
         return _stepwise(document)
     if document.get("collective") != "allreduce":
-        check_fields([document], (*_HEAD, *_trees_of(document)), lambda _: "", _MAY)
+        may = (*_may(document), *_slots(document))
+        check_fields([document], (*_HEAD, *_trees_of(document)), lambda _: "", may)
         return _forest(document, parse_topology(document))
     check_fields([document], (*_WHOLE, *_PHASES), lambda _: "", _BOUND)
     topology = parse_topology(document)
     bound = claimed_bound(document, topology)
     phases = [
-        _in_phase(name, lambda phase: _forest(phase, topology), document, _trees_of)
+        _in_phase(
+            name,
+            lambda phase: _forest(phase, topology),
+            document,
+            _trees_of,
+            _slots(document),
+        )
         for name in _PHASES
     ]
     reduce, gather = phases
@@ -126,6 +137,15 @@ def parse_stepwise_head(data: Any) -> tuple[Record, Topology] | None:
     return document, parse_topology(document)
 
 
+def _may(document: Record) -> tuple[str, ...]:
+    """Return the optional fields of a head, by the version of the file."""
+    return (*_MAY, *_PLANNED) if document["version"] == PLANNED_VERSION else _MAY
+
+
+def _slots(document: Record) -> tuple[str, ...]:
+    return _SLOTS if document["version"] == PLANNED_VERSION else ()
+
+
 def _trees_of(document: Record) -> tuple[str, str]:
     return ("trees", "walks" if "walks" in document else "routes")
 
@@ -135,8 +155,9 @@ def _forest(document: Record, topology: Topology) -> Forest | MulticastForest:
     if "walks" in document:
         return parse_walks(document, head)
     root, multiplicity, parent = parse_trees(one(document, "trees", list), head)
+    plan = plan_in_rows(head.plan, document, len(root), topology.num_compute)
     return Forest(
-        **vars(head),
+        **(vars(head) | {"plan": plan}),
         root=root,
         multiplicity=multiplicity,
         parent=parent,
@@ -149,11 +170,13 @@ def _in_phase(
     read: Callable[[Record], T],
     document: Record,
     more: Callable[[Record], Collection[str]] = lambda _: (),
+    slots: Collection[str] = (),
 ) -> T:
     """Read a phase of an allreduce; errors name the phase before the field."""
     phase: Record = one(document, name, dict)
     try:
-        check_fields([phase], (*_PHASE, *more(phase)), lambda _: "", _MAY)
+        may = (*_may(document), *slots)
+        check_fields([phase], (*_PHASE, *more(phase)), lambda _: "", may)
         return read(phase)
     except InvalidScheduleError as error:
         raise InvalidScheduleError(f"{name}.{error}") from None
@@ -173,7 +196,7 @@ def parse_heads(data: Any) -> tuple[dict[str, Head], str, AllreduceBound | None]
     """
     document = checked(data)
     if document.get("collective") != "allreduce":
-        check_fields([document], (*_HEAD, "form"), lambda _: "", _MAY)
+        check_fields([document], (*_HEAD, "form"), lambda _: "", _may(document))
         return (
             {"": parse_head(document, parse_topology(document))},
             one(document, "form", str),

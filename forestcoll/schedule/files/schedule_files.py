@@ -32,6 +32,7 @@ from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.files.binary import parse_binary, write_binary
 from forestcoll.schedule.files.header import FORMAT, head_document
 from forestcoll.schedule.files.parsing import parse_schedule
+from forestcoll.schedule.files.plan_document import slot_rows
 from forestcoll.schedule.files.stepwise_document import chunk_lines, send_columns
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Forest
@@ -213,6 +214,9 @@ def _phase(head: dict[str, Any], forest: Any) -> Iterator[str]:
         yield f'  "trees": {_list(_physical_trees(forest), "    ")},\n'
         yield f'  "walks": {_list(_walks(forest), "    ")}\n'
     else:
+        if forest.plan is not None and forest.plan.slots is not None:
+            rows = (json.dumps(row, separators=(",", ":")) for row in slot_rows(forest.plan.slots))
+            yield f'  "slots": {_list(rows, "    ")},\n'
         yield f'  "trees": {_list(_trees(forest), "    ")},\n'
         yield f'  "routes": {_list(_routes(forest), "    ")}\n'
 

@@ -188,7 +188,7 @@ def parse_walks(document: Record, head: Head) -> MulticastForest:
 
     walk = of_type(list(chain.from_iterable(lists)), int, entry)
     return MulticastForest(
-        **vars(head),
+        **head.shared(),
         root=root,
         multiplicity=multiplicity,
         first_walk=np.array(first_walk, dtype=np.int64),

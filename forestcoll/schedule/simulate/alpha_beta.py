@@ -23,7 +23,7 @@ from forestcoll.errors import InvalidParameterError, InvalidTopologyError
 from forestcoll.topology.describe import decimal
 from forestcoll.topology.numbers import Exact, exact
 
-__all__ = ["DEFAULT_ALPHA_US", "UNLIMITED", "AlphaBeta", "Priority", "Sharing"]
+__all__ = ["DEFAULT_ALPHA_US", "MOST_WINDOW", "UNLIMITED", "AlphaBeta", "Priority", "Sharing"]
 
 DEFAULT_ALPHA_US = Fraction(10)
 """Default latency of a hop: that of the simulations in the BFB paper."""
@@ -32,7 +32,7 @@ UNLIMITED: Final = "unlimited"
 """The window without a limit: data is fluid, up to the size of a pipeline chunk."""
 
 _MOST_US = 10**9
-_MOST_WINDOW = 2**20
+MOST_WINDOW = 2**20
 _Names = TypeVar("_Names", bound=StrEnum)
 
 
@@ -166,9 +166,9 @@ def _member(names: type[_Names], given: str, what: str) -> _Names:
 
 def _check_window(window: object) -> None:
     is_number = isinstance(window, int) and not isinstance(window, bool)
-    if window != UNLIMITED and not (is_number and 1 <= window <= _MOST_WINDOW):  # type: ignore[operator]
+    if window != UNLIMITED and not (is_number and 1 <= window <= MOST_WINDOW):  # type: ignore[operator]
         raise InvalidParameterError(
-            f"window is {window!r}; it must be a whole number from 1 to {_MOST_WINDOW}, or "
+            f"window is {window!r}; it must be a whole number from 1 to {MOST_WINDOW}, or "
             f"{UNLIMITED}"
         )
 

@@ -88,6 +88,8 @@ class Simulation(InARow):
         Whether the time comes from a closed form: everything runs in rounds.
     work : int
         Cost of the simulation: the lanes that its events visited; 0 for a closed form.
+    by_plan : bool
+        Whether the schedule keeps to its time plan, in one pipeline chunk.
     usage : LinkUsage, optional
     timeline : Timeline, optional
         If requested.
@@ -98,6 +100,7 @@ class Simulation(InARow):
     time_s: float
     model: AlphaBeta
     closed: bool = False
+    by_plan: bool = False
     work: int = field(default=0, repr=False, compare=False)
     usage: LinkUsage | None = field(default=None, repr=False, compare=False)
     timeline: Timeline | None = field(default=None, repr=False, compare=False)

@@ -29,6 +29,7 @@ _COLUMNS = (
 )
 
 _MOST = 2 * 10**6  # pipeline chunks of all rows in memory, lines of a file
+_ROUNDING = 1e-12  # of times that are equal as fractions
 _EXACT = ".12g"  # times are multiples of ticks, which are finer
 
 _Floats = npt.NDArray[np.float64]
@@ -52,6 +53,9 @@ class Timeline:
         When its last byte arrives.
     end_s : float array
         When its receiver has added it; where nothing is added, the arrival.
+    share : float array, optional
+        The pipeline chunk's share of its transfer; equal ones if not given. By a time plan,
+        transfers may have fewer than there are columns: the share of the others is 0.
     """
 
     row: npt.NDArray[np.int32] = field(repr=False)
@@ -59,6 +63,7 @@ class Timeline:
     flow_s: _Floats = field(repr=False)
     arrival_s: _Floats = field(repr=False)
     end_s: _Floats = field(repr=False)
+    share: _Floats | None = field(default=None, repr=False)
 
     @property
     def pipeline_chunks(self) -> int:
@@ -74,22 +79,27 @@ class Timeline:
         """Return the chain of pipeline chunks that ends last, as rows and pipeline chunks.
 
         Each starts when the one before it ends, unless a clock or a barrier delays it. So without
-        these the times from ``start_s`` to ``end_s`` along the chain add up to the makespan.
+        these the times from ``start_s`` to ``end_s`` along the chain add up to the makespan. By a
+        time plan each may start when the first data of the one before it arrive.
         """
         if not self.end_s.size:
             return []
-        first = self.first
+        planned = self.share is not None
+        ready, first = self.flow_s if planned else self.end_s, self.first
         row, chunk = divmod(int(self.end_s.argmax()), self.pipeline_chunks)
         chain = [(row, chunk)]
         while True:
             before = [(int(self.row[t]), chunk) for t in program.dependencies(int(first[row]))]
             start = self.start_s[row, chunk]
-            earlier = int(np.searchsorted(self.end_s[row, :chunk], start, side="right")) - 1
-            before += [(row, earlier)] if earlier >= 0 else []
-            ended = [one for one in before if self.end_s[one] <= start]
+            if planned:
+                start += _ROUNDING * start
+            else:
+                earlier = int(np.searchsorted(self.end_s[row, :chunk], start, side="right")) - 1
+                before += [(row, earlier)] if earlier >= 0 else []
+            ended = [one for one in before if ready[one] <= start]
             if not ended:
                 return chain[::-1]
-            row, chunk = max(ended, key=lambda one: float(self.end_s[one]))
+            row, chunk = max(ended, key=lambda one: float(ready[one]))
             chain.append((row, chunk))
 
 
@@ -141,7 +151,9 @@ def _lines(timeline: Timeline, program: Program, size_bytes: int) -> Iterator[tu
         row, root = int(timeline.row[t]), int(program.chunks.root[program.chunk[t]])
         data_of = names[root] if root >= 0 else ""
         ends = names[program.tail[t]], names[program.head[t]]
-        size = float(program.size(t) * size_bytes / chunks)
-        for chunk in range(chunks):
-            at = (f"{time[row, chunk]:{_EXACT}}" for time in times)
-            yield t, row, data_of, *ends, chunk, f"{size:{_EXACT}}", *at
+        size = float(program.size(t) * size_bytes)
+        shares = [1 / chunks] * chunks if timeline.share is None else timeline.share[row].tolist()
+        for chunk, share in enumerate(shares):
+            if share:
+                at = (f"{time[row, chunk]:{_EXACT}}" for time in times)
+                yield t, row, data_of, *ends, chunk, f"{size * share:{_EXACT}}", *at

@@ -62,6 +62,8 @@ def transposed(forest: F, topology: Topology) -> F:
     }
     if isinstance(forest, FactoredForest):
         changes["links"] = reversed_links(forest.links)
+    else:
+        changes["plan"] = None  # offsets of links on their paths differ: times are found anew
     return replace(forest, **changes)
 
 

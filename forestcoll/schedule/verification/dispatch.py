@@ -26,6 +26,7 @@ from forestcoll.schedule.verification.naming import fail
 from forestcoll.schedule.verification.steps.steps import StepVerdict, verify_steps
 from forestcoll.schedule.verification.trees.allreduce import PhaseLoads, check_allreduce
 from forestcoll.schedule.verification.trees.forest import verify_forest
+from forestcoll.schedule.verification.trees.plan_times import check_same_size
 from forestcoll.schedule.verification.verdict import AllreduceVerdict, Verdict
 
 __all__ = ["verify"]
@@ -71,9 +72,10 @@ def verify(
     Notes
     -----
     Checked in this order: arrays, roots and multiplicities, trees, paths, the paths' multiplicities
-    against the trees, link loads against the claimed congestion, the claimed optimum. For a step
-    schedule: arrays, chunks, paths, steps, delivery (with a clock: times before it, rates after).
-    For a flow schedule: arrays, pairs, paths, and that the paths of each pair carry its whole part.
+    against the trees, the time plan, link loads against the claimed congestion, the claimed
+    optimum. For a step schedule: arrays, chunks, paths, steps, delivery (with a clock: times before
+    it, rates after). For a flow schedule: arrays, pairs, paths, and that the paths of each pair
+    carry its whole part.
     """
     if isinstance(schedule, FlowSchedule):
         return verify_flows(schedule)
@@ -100,6 +102,7 @@ def _verify_phases(schedule: Allreduce[Any]) -> AllreduceVerdict:
         verdicts.append(verdict)
         loads.append(PhaseLoads(load, sum(phase.weights) * phase.k))
     shared = check_allreduce(schedule, *loads)
+    check_same_size(schedule)
     reduce, gather = verdicts
     return AllreduceVerdict(
         reduce=reduce,
@@ -111,4 +114,7 @@ def _verify_phases(schedule: Allreduce[Any]) -> AllreduceVerdict:
         bound_gb_s=shared.bound_gb_s,
         model=schedule.bound.model if schedule.bound is not None else None,
         optimal=shared.optimal,
+        plan_time_us=None
+        if reduce.plan_time_us is None or gather.plan_time_us is None
+        else reduce.plan_time_us + gather.plan_time_us,
     )

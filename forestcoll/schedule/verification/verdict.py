@@ -50,6 +50,8 @@ class Verdict(InBrief):
         was claimed.
     model : str, optional
         The schedules that the proof covers, in words; None when nothing was claimed.
+    plan_time_us : Fraction, optional
+        Microseconds until all data have arrived by the time plan, at its size; None without one.
     """
 
     collective: str
@@ -69,6 +71,7 @@ class Verdict(InBrief):
     algbw_gb_s: Fraction | None
     optimal: bool
     model: str | None = None
+    plan_time_us: Fraction | None = None
 
     def in_a_line(self) -> str:
         """Return what was proved, most important first."""
@@ -103,6 +106,8 @@ class AllreduceVerdict(InBrief):
         The allreduces that the bound covers, in words.
     optimal : bool
         Whether the bound is attained.
+    plan_time_us : Fraction, optional
+        Microseconds of both phases, one after the other, by their time plans.
     """
 
     reduce: Verdict
@@ -114,6 +119,7 @@ class AllreduceVerdict(InBrief):
     bound_gb_s: Fraction | None
     model: str | None
     optimal: bool
+    plan_time_us: Fraction | None = None
 
     @property
     def collective(self) -> str:
@@ -131,7 +137,7 @@ class AllreduceVerdict(InBrief):
         return {**_in_words(self), **phases}
 
 
-_UNITS = {"_s_per_gb": "s/GB", "_gb_s": "GB/s"}
+_UNITS = {"_s_per_gb": "s/GB", "_gb_s": "GB/s", "_us": "us"}
 
 
 def _in_words(verdict: Verdict | AllreduceVerdict) -> dict[str, object]:

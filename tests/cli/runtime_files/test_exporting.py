@@ -33,6 +33,15 @@ def test_exported_schedules_are_verified_and_executed(schedule: Path, tmp_path: 
     assert (algorithm.in_place, algorithm.out_of_place, algorithm.channels) == (True, False, 2)
 
 
+def test_time_plans_are_not_exported(schedule: Path, tmp_path: Path) -> None:
+    """The file is that of the same trees; the command says so, and only where there is a plan."""
+    made = forestcoll.generate("ring:nodes=5", size="1MB").schedule
+    forestcoll.write_schedule(made, tmp_path / "sized.json")
+    found = document("export", tmp_path / "sized.json", "-o", tmp_path / "sized.xml")
+    assert found["time_plan"] == "not exported: GPUs send as soon as data arrive"
+    assert "time_plan" not in document("export", schedule, "-o", tmp_path / "plain.xml")
+
+
 def test_a_plan_is_executed_in_all_the_ways_it_may_be_called(tmp_path: Path) -> None:
     """An allreduce in place and out of place; a gather as it is meant."""
     path, out = tmp_path / "s.json", tmp_path / "plan.json"

@@ -175,8 +175,9 @@ def test_simulations_have_the_given_model_and_defaults(tmp_path: Path) -> None:
     entry = read_experiment(path).experiment.simulate
     assert entry is not None
     assert entry.model_dump() == {
-        "alpha_us": "9.6", "gamma_s_per_gb": 0, "constant_us": 0, "sharing": "fair",
-        "lockstep": False, "pipeline_chunks": 4,
+        "alpha_us": "9.6", "gamma_s_per_gb": 0, "constant_us": 0, "window": 1,
+        "chunk_cost_us": 0, "message_cost_us": 0, "sharing": "fair", "lockstep": False,
+        "pipeline_chunks": 4,
     }  # fmt: skip
 
 
@@ -187,6 +188,11 @@ def test_simulations_have_the_given_model_and_defaults(tmp_path: Path) -> None:
         ("{alpha_us: -1}", "simulate.alpha_us is -1; it should be greater than or equal to 0"),
         ("{alpha_us: ten}", "simulate.alpha_us cannot be: alpha is 'ten', which is not a number"),
         ("{gamma_s_per_gb: 1e99}", "simulate.gamma_s_per_gb cannot be: gamma"),
+        ("{window: 0}", "simulate.window is 0; it must be a whole number from 1 to 1048576, or"),
+        ("{window: true}", "simulate.window is True; it must be a whole number from 1 to 1048576"),
+        ("{window: some}", "simulate.window is 'some'; it must be a whole number from 1"),
+        ("{chunk_cost_us: '1e99'}", "simulate.chunk_cost_us cannot be: chunk cost"),
+        ("{message_cost_us: '1e99'}", "simulate.message_cost_us cannot be: message cost"),
         ("{constant_us: '1e99'}", "simulate.constant_us cannot be: constant"),
         ("{sharing: fare}", "simulate.sharing is 'fare', an unknown value; did you mean \"fair\"?"),
         (

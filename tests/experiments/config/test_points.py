@@ -86,6 +86,11 @@ def test_identity_excludes_simulations() -> None:
     assert "simulate" not in a_point().job
     assert point.simulated == "alpha 5 us, gamma 1/2 s/GB, fifo sharing, 1 pipeline chunk"
     assert a_point().simulated is None
+    costs = {"window": 4, "chunk_cost_us": "1.5", "message_cost_us": 2}
+    assert a_point(simulate={**simulate, **costs}).simulated == (
+        "alpha 5 us, gamma 1/2 s/GB, window 4, 1.5 us a pipeline chunk, 2 us a transfer, "
+        "fifo sharing, 1 pipeline chunk"
+    )
     held = a_point(
         simulate={**simulate, "gamma_s_per_gb": 0, "lockstep": True, "pipeline_chunks": "best"}
     )

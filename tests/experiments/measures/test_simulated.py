@@ -12,8 +12,9 @@ from experiments.measures.run_result import RunResult
 from experiments.measures.simulated import Assumptions, Simulated
 from forestcoll import generate
 from forestcoll.errors import InvalidParameterError, UnsupportedError, VerificationError
-from forestcoll.schedule.simulate import AlphaBeta
+from forestcoll.schedule.simulate import AlphaBeta, Simulation
 from forestcoll.topology import load_topology
+from tests.schedule.made.planned import slotted_path
 
 
 def simulated(method: str = "ring", spec: str = "ring:nodes=4", **given: Any) -> Simulated:
@@ -129,3 +130,21 @@ def test_without_a_rate_there_is_no_ratio() -> None:
     found = replace(simulated(), rate_gb_s=None)
     assert found.over_bound(1000) is None
     assert found.at(1000) is not None
+
+
+def test_a_forest_over_time_keeps_to_its_plan_where_that_is_faster() -> None:
+    """The path of three in 3 us by slots; with one pipeline chunk links are shared: 4 us."""
+    forest = slotted_path()
+
+    def at(size: int, **given: Any) -> Simulation:
+        assumed = Assumptions.of({"alpha_us": 0, **given})
+        made = RunResult(forest, forest.topology, "allgather", assumptions=assumed)
+        assert made.simulated is not None
+        found = made.simulated.at(size)
+        assert found is not None
+        return found
+
+    assert (at(3000).by_plan, at(3000).time_s) == (True, pytest.approx(3e-6))
+    assert not at(3000, pipeline_chunks=1).by_plan
+    assert at(3000, pipeline_chunks=1).time_s > 3.5e-6
+    assert at(3_000_000).time_s <= at(3_000_000, pipeline_chunks=1).time_s

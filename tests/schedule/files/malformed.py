@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from forestcoll.errors import ForestCollError, InvalidScheduleError
+from forestcoll.schedule.allreduce import AnySchedule
 from forestcoll.schedule.files.schedule_files import read_schedule, write_schedule
 from tests.schedule.made.hand import leaves4
 
@@ -40,10 +41,12 @@ def assert_equal(one: Any, other: Any) -> None:
         assert np.array_equal(array, yours[name]), name
 
 
-def spoil(tmp_path: Path, change: Callable[[dict[str, Any]], object]) -> Path:
-    """Write the leaves' schedule with a change to its data."""
+def spoil(
+    tmp_path: Path, change: Callable[[dict[str, Any]], object], forest: AnySchedule | None = None
+) -> Path:
+    """Write a schedule, that of the leaves if none is given, with a change to its data."""
     path = tmp_path / "spoiled.json"
-    write_schedule(leaves4(), path)
+    write_schedule(forest or leaves4(), path)
     document = json.loads(path.read_text())
     change(document)
     path.write_text(json.dumps(document))
@@ -79,7 +82,7 @@ FIELDS: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
 HEADS: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     "other format": (_set("format", to="topology"), "^not a schedule"),
     "no format": (lambda d: d.pop("format"), "^not a schedule"),
-    "later version": (_set("version", to=3), r"^version is 3; it must be 1 or 2"),
+    "later version": (_set("version", to=4), r"^version is 4; it must be 1, 2 or 3"),
     "true version": (_set("version", to=True), r"^version is True; it must be 1"),
     "no collective": (_set("collective", to="gossip"), "collective is 'gossip'; .* allgather, "),
     "other collective": (_set("collective", to="reduce"), "collective .* 'reduce-scatter', by the"),
@@ -170,5 +173,46 @@ TREES: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     ),
 }
 """Of trees and routes."""
+
+PLANS: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
+    "plan of version 1": (_set("version", to=1), "^'plan' is not in the format; the fields here"),
+    "slots of version 1": (
+        lambda d: d.update({"version": 1}) or d.pop("plan"),
+        "^'slots' is not in the format; the fields here",
+    ),
+    "plan as list": (_set("plan", to=[]), r"^plan is \[\]; it must be an object"),
+    "plan without time": (lambda d: d["plan"].pop("time_us"), "^plan.time_us is missing"),
+    "plan with a name": (_set("plan", "name", to=1), "^plan.'name' is not in the format"),
+    "plan of no bytes": (_set("plan", "size_bytes", to=0), "^plan.size_bytes is 0; .*positive"),
+    "size as text": (_set("plan", "size_bytes", to="1MB"), "^plan.size_bytes is '1MB'; .*integer"),
+    "alpha as number": (_set("plan", "alpha_us", to=10), "^plan.alpha_us is 10; it must be text"),
+    "negative alpha": (_set("plan", "alpha_us", to="-1"), "^plan.alpha_us is '-1'; .*exact"),
+    "endless time": (_set("plan", "time_us", to="9" * 400), "^plan.time_us is '9+.*exact"),
+    "width over zero": (_set("plan", "width_us", to="1/0"), "^plan.width_us is '1/0'; .*exact"),
+    "slots without width": (
+        lambda d: d["plan"].pop("width_us"),
+        "^slots is not in the format without plan.width_us",
+    ),
+    "slots without plan": (
+        lambda d: d.pop("plan"),
+        "^slots is not in the format without plan.width_us",
+    ),
+    "width without slots": (lambda d: d.pop("slots"), "^slots is missing; add it, or leave plan.w"),
+    "slots as object": (_set("slots", to={}), "^slots is {}; it must be a list"),
+    "row as number": (_set("slots", 1, to=7), r"^slots\[1\] is 7; it must be a list"),
+    "short row": (_set("slots", 2, to=[0, 1]), r"^slots\[2\] is \[0, 1\]; .*a slot of 3 GPUs"),
+    "slot as text": (
+        _set("slots", 0, 3, to="1"),
+        r"^slots\[0\]\[3\] is '1'; it must be an integer",
+    ),
+    "true slot": (_set("slots", 0, 3, to=True), r"^slots\[0\]\[3\] is True; it must be an integer"),
+    "slot of 64 bits": (_set("slots", 0, 3, to=2**63), r"^slots\[0\]\[3\] is 9223372036854775808"),
+    "unknown tree": (_set("slots", 1, 0, to=3), r"^plan.tree\[1\] is 3; .*between 0 and 2"),
+    "no parts": (_set("slots", 1, 1, to=0), r"^plan.parts\[1\] is 0; .*between 1 and 720720"),
+    "too many parts": (_set("slots", 1, 1, to=720721), r"^plan.parts\[1\] is 720721; .*720720"),
+    "slot before the first": (_set("slots", 1, 2, to=-2), r"^slots\[1\]\[2\] is -2; .*between -1"),
+    "late slot": (_set("slots", 1, 2, to=2**20 + 1), r"^slots\[1\]\[2\] is 1048577; .*between -1"),
+}
+"""Of time plans."""
 
 MALFORMED = FIELDS | HEADS | TREES

@@ -112,7 +112,7 @@ def head(old: bytes, new: bytes) -> Callable[[Arrays], object]:
         (put("head", np.full(3, 255, np.uint8)), "array head is not text in UTF-8"),
         (head(b"explicit", b"expanded"), "form is 'expanded'; it must be one of 'explicit', "),
         (head(b'"explicit"', b"7"), "form is 7; it must be text"),
-        (head(b'"version": 1', b'"version": 3'), "version is 3; it must be 1 or 2"),
+        (head(b'"version": 1', b'"version": 4'), "version is 4; it must be 1, 2 or 3"),
         (head(b'"k": 1', b'"k": 0'), "k is 0; it must be positive"),
         (head(b'"method"', b'"maker"'), "method is missing; add it"),
         (head(b"{", b""), "line 1: not JSON: "),

@@ -31,6 +31,7 @@ from forestcoll.schedule.verification.trees.factored import (
 )
 from forestcoll.schedule.verification.trees.multicast import check_multicast, check_multicast_arrays
 from forestcoll.schedule.verification.trees.optimum import check_optimum
+from forestcoll.schedule.verification.trees.plan_times import check_plan
 from forestcoll.schedule.verification.trees.spanning import check_roots, check_trees, tree_loads
 from forestcoll.schedule.verification.verdict import Verdict
 
@@ -68,8 +69,14 @@ def verify_forest(forest: AnyForest) -> tuple[Verdict, list[int]]:
         algbw_gb_s=1 / time,
         optimal=optimal,
         model=None if forest.optimum is None else forest.optimum.bound.model,
+        plan_time_us=_plan_time_us(forest),
     )
     return verdict, facts.loads.tolist()
+
+
+def _plan_time_us(forest: AnyForest) -> Fraction | None:
+    plan = forest.plan if isinstance(forest, Forest) else None
+    return None if plan is None else plan.time_us
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +97,13 @@ def _prove_logical(forest: Forest | FactoredForest) -> _Facts | None:
     if forest.topology.num_compute == 1:
         if len(forest.routes.tail):
             fail("the schedule of a single GPU is empty, but logical links have physical paths")
+        if isinstance(forest, Forest) and forest.plan is not None:
+            fail("the schedule of a single GPU is empty, so it takes no time: leave the plan out")
         return None
     hops = check_paths(forest)
     check_loads(forest, trees.needed())
+    if isinstance(forest, Forest) and forest.plan is not None:
+        check_plan(forest, forest.plan, hops)
     links, paths = len(forest.routes.tail), len(forest.routes.multiplicity)
     return _Facts(trees.batches, trees.edges, links, paths, trees.depth, link_loads(forest, hops))
 

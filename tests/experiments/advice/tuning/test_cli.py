@@ -56,6 +56,41 @@ def test_machines_get_the_same_in_json() -> None:
     assert {"bfb", "nccl-tree"} <= {one["name"] for one in result_text["candidates"]}
 
 
+def test_windows_and_costs_are_simulated() -> None:
+    """Two hops cost 3 us each more, in two messages."""
+    methods = ["--method", "ring", "--sizes", "1KB"]
+    plain = document("tune", "ring:nodes=3", *methods)
+    options = ["--window", "unlimited", "--chunk-cost", "1", "--message-cost", "2"]
+    found = document("tune", "ring:nodes=3", *methods, *options)
+    assert found["window"] == "unlimited"
+    assert (found["chunk_cost_us"]["value"], found["message_cost_us"]["value"]) == (1, 2)
+    later = found["sizes"][0]["time_us"] - plain["sizes"][0]["time_us"]
+    assert later == pytest.approx(6, abs=1e-3)
+    head = invoke("tune", "ring:nodes=3", *methods, *options).stdout.splitlines()[1]
+    assert head == (
+        "simulated: alpha 10 us a hop, links shared by size, window unlimited, 1 us a pipeline "
+        "chunk, 2 us a transfer; the best of 1 verified schedules"
+    )
+    assert_refused("--window is 'some'", "tune", "ring:nodes=3", "--window", "some")
+
+
+def test_forests_over_time_keep_to_their_plans() -> None:
+    """4 MB in 30 us by slots; links shared by size take longer."""
+    options = ["--sizes", "3906.25KB", "--method", "forestcoll"]
+    found = document("tune", "dgx_a100:boxes=2", *options)
+    at = found["sizes"][0]
+    assert (at["best"], at["by_plan"]) == ("forest, for 4000000", True)
+    assert at["time_us"] == pytest.approx(30)
+    assert found["ranges"][0]["by_plan"]
+    assert found["ranges"][0]["least_pipeline_chunks"] is None
+    shared = document("tune", "dgx_a100:boxes=2", *options, "--no-plans")["sizes"][0]
+    assert not shared["by_plan"]
+    assert shared["time_us"] > 31
+    lines = invoke("tune", "dgx_a100:boxes=2", *options).stdout.splitlines()
+    assert lines[5].split()[2] == "plan"
+    assert lines[8].endswith("forest, for 4000000, by plan")
+
+
 def test_it_takes_changes_groups_and_roots() -> None:
     changed = ["--without", "b1.gpu2 - ib", "--scale", "* - ib=1/2", "--group", "0-1/0-3"]
     result_text = document(

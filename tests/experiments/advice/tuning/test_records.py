@@ -11,6 +11,7 @@ from experiments.advice.tuning.records import INDEX, Folder, document
 from forestcoll.cli.facts import as_json
 from forestcoll.compilation import compile_program
 from forestcoll.errors import ExportError, InvalidParameterError
+from forestcoll.forest_over_time.planned_simulation import PlannedSimulator
 from forestcoll.schedule import verify
 from forestcoll.schedule.files import read_schedule
 from forestcoll.schedule.simulate import Simulator
@@ -33,9 +34,13 @@ def test_files_are_proved_and_take_the_time_of_the_index(tmp_path: Path, ending:
         schedule = read_schedule(tmp_path / "best" / at["file"])
         verify(schedule)
         assert schedule.collective == "allgather"
+        planned = PlannedSimulator.of(schedule) if at["by_plan"] else None
         again = Simulator(compile_program(schedule)).run(
             at["size_bytes"], found.model, at["pipeline_chunks"]
         )
+        if planned is not None and (by_plan := planned.run(at["size_bytes"], found.model)):
+            assert by_plan.time_s < again.time_s
+            again = by_plan
         assert again.time_s * 1e6 == at["time_us"]
     for one in index["ranges"]:
         ends = [
