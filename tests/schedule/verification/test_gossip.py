@@ -53,6 +53,46 @@ def test_switches_may_be_in_sets_and_latencies_behind_them_count():
     assert carried_in_gossip(path, late, [[0], [1, 2]], Fraction(15)) == 2 * 2000 + 5000
 
 
+def test_a_switch_that_forwards_ends_no_transfer():
+    """All four over p and q with 2 GB/s: as over NICs of 1 GB/s for each of them."""
+    network = network_of("a b c d [p] [q]", "a b - p: 2, c d - q: 2, p - q: 2")
+    assert carried(network, [[0, 1, 4], [2, 3, 5]], 18) == 8000
+
+
+def test_gpus_inside_a_set_may_send_and_receive():
+    """Two stars of 4, joined at a leaf: the centres hear all of their star in a hop.
+
+    A and B are 1/4 at first and 1 after 10 us: 1000 (20 / 16 + 2 x 10 x 3 / 16) bytes each way.
+    """
+    stars = network_of("h0 x1..3 h1 y1..3", "h0 - x1 x2 x3, h1 - y1 y2 y3, x3 - y3: 1")
+    assert carried(stars, [[0, 1, 2, 3], [4, 5, 6, 7]], 30) == 2 * 5000
+
+
+def test_shares_are_one_at_most():
+    """2 and 3 GPUs on a switch: 1/2 and 1 for the first set, 1/3 and 1 for the second, by 10 us.
+
+    2000 x 2 x (20 / 6 + 10 / 3 + 10 / 6) bytes; c has heard half and third parts of more than 1.
+    """
+    five = network_of("a b c d e [s]", "a b c d e - s: 1")
+    assert carried(five, [[0, 1], [2, 3, 4]], 30) == Fraction(100_000, 3)
+
+
+def test_links_that_lead_back_do_not_count():
+    """From a over p to b in the same set; b -> c and c -> a carry 1000 (15 / 2 + 5 / 2) each."""
+    network = network_of("a b c [p]", "a > p: 1, p > b: 1, b > c: 1, c > a: 1")
+    assert carried(network, [[0, 1], [2]], 25) == 20_000
+
+
+def test_summands_come_and_sums_go_with_the_links():
+    """Links one way: a d -> b -> c -> e f -> a d. Both ways A and B are 1/3 at first.
+
+    Over b -> c both are 1 after 10 us: 1000 (20 / 9 + 2 x 10 x 2 / 9). Over e -> a and f -> d both
+    are 2/3 after 10 us: 2000 (20 / 9 + 2 x 10 / 9).
+    """
+    network = network_of("a b d c e f", "a d > b: 1, b > c: 1, c > e f: 1, e > a: 1, f > d: 1")
+    assert carried(network, [[0, 1, 2], [3, 4, 5]], 30) == Fraction(60_000 + 80_000, 9)
+
+
 @pytest.mark.parametrize(
     ("sets", "message"),
     [

@@ -107,6 +107,12 @@ def _first(c: dict[str, Any], what: str) -> dict[str, Any]:
 
 CHANGES: dict[str, tuple[str, Callable[[dict[str, Any]], Any]]] = {
     "later": ("cut", lambda c: c.update(time_us="29")),
+    "later gossip": ("gossip", lambda c: c.update(time_us="2201/100")),
+    "gossip without a GPU": ("gossip", lambda c: c["proof"]["sets"][1].pop()),
+    "gossip of one set": ("gossip", lambda c: c["proof"]["sets"].pop()),
+    "gossip of one GPU in two sets": ("gossip", lambda c: c["proof"]["sets"][0].append("c")),
+    "gossip of nobody": ("gossip", lambda c: c["proof"]["sets"].append(["s"])),
+    "gossip of an allgather": ("gossip", lambda c: c.update(collective="allgather")),
     "later with its sinks": (
         "cut",
         lambda c: (
