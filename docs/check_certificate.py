@@ -184,8 +184,49 @@ def nearest(starts, cost, back=False):
     return away
 
 
+def steps(ends, late, sets, back):
+    """When the largest part of the GPUs that an end hears of, or reaches, rises; by how much."""
+    part = {g: Fraction(1, sum(one in weight for one in x)) for x in sets for g in x if g in weight}
+    seen = {}
+    for end in ends:
+        away, heard = nearest([end], late, back), 0
+        for when, gpu in sorted((away[g], g) for g in weight if g in away):
+            heard = min(1, heard + part[gpu])
+            seen[when] = max(heard, seen.get(when, 0))
+    most, rises = 0, []
+    for when in sorted(seen):
+        rises.append((when, max(0, seen[when] - most)))
+        most = max(most, seen[when])
+    return rises
+
+
+def gossip(sets, late, copying, end):
+    """What links carry between the sets by the end; little if it is sent early, or arrives late."""
+    own = {n: i for i, one in enumerate(sets) for n in one}
+    acts, first = {*weight, *copying}, {*sets[0]}
+    need(both and single == 0 and len(sets) > 1, "sets of an allreduce")
+    need(len(own) == sum(map(len, sets)) and own.keys() <= nodes, "disjoint sets of nodes")
+    need(acts <= own.keys() and all(weight.keys() & {*one} for one in sets), "all that act, GPUs")
+    far = {n for a, b in ends if own.get(a) != own.get(b) for n in (a, b)} & acts | weight.keys()
+    passing = {e: one for e, one in late.items() if e[1] not in acts}  # into what only forwards
+    leaving = {e: one for e, one in late.items() if e[0] not in acts}
+    carried = 0
+    for i, one in enumerate(sets):
+        here, there = acts & {*one}, acts - {*one}
+        before, after = nearest(here, passing), nearest(there, leaving, back=True)
+        known, reached = steps(far & here, late, sets, True), steps(far & there, late, sets, False)
+        side = nodes - first if len(sets) == 2 and i else {*one}
+        for a, b in ends:
+            if a in side and b not in side and a in before and b in after:
+                rest = end - before[a] - late[a, b] - after[b]
+                pairs = [(s, x, r, y) for s, x in known for r, y in reached]
+                sums = (x * y * max(0, rest - s - r) for s, x, r, y in pairs)
+                carried += 1000 * width[a, b] * sum(sums)
+    return carried
+
+
 def least_time():
-    """No schedule of the size ends before, by labels of a cut over time, or a rate and a delay."""
+    """No schedule of the size ends before, by labels, a rate and a delay, or gossip of sets."""
     size, alpha, proof = c["size_bytes"], Fraction(c["alpha_us"]), c["proof"]
     end, relays, copying = Fraction(c["time_us"]), {*c["relays"]}, {*c["multicast"]}
     need(type(size) is int and size > 0 and alpha >= 0, "the size, and alpha")
@@ -209,6 +250,10 @@ def least_time():
             near, far = pair[:: -1 if inward == 1 else 1]
             carried += 1000 * b * max(0, label[far] - label[near] - late[pair])
         need(carried <= due, "no more crosses than must")
+        return end
+    if "sets" in proof:
+        carried = gossip(proof["sets"], late, copying, end)
+        need(end > 0 and carried <= 2 * (len(proof["sets"]) - 1) * size, "no more goes than must")
         return end
     prices, delay = proof["prices"], Fraction(proof["delay_us"])
     kind = "sets" if both and not single else "links" if both else "cuts"

@@ -27,7 +27,7 @@ class TimeRow:
     simulated_us: float  # of the same forest, without a plan
     optimal_forest_us: float  # of the optimal forest in simulation
     cpu_s: float  # to make the forest over time
-    baseline_us: float | None = None  # of the best baseline in simulation, where some are tried
+    baseline_us: float | None = None  # of the best of other schedules, where some are tried
     baseline: str = ""  # its name
 
     @property
@@ -50,7 +50,7 @@ class TimeRow:
             return "forest over time, simulated"
         if self.best_us == self.optimal_forest_us:
             return "optimal forest, simulated"
-        return f"{self.baseline}, simulated"
+        return self.baseline
 
 
 def times_figure(rows: Sequence[TimeRow], collectives: Sequence[str]) -> Figure:

@@ -1,12 +1,14 @@
 """Times of schedules made for a size, over the least time that any schedule takes.
 
-``python -m experiments.own.times_over_bound [NAME...]`` computes the rows of all networks, or of
-some, stores them in results/own-times-over-bound/times.csv, and draws the figure.
+``python -m experiments.own.times_over_bound [NAME...]`` computes the rows of all networks and
+collectives, or of those named, stores them in results/own-times-over-bound/times.csv, and draws the
+figure.
 
 The planned time is that of a forest over time by a plan of its rates. Simulated times have data
 fluid, too (windows without limit), but share links by fairness or by the longest chain first; the
 least over both and some numbers of pipeline chunks counts. Allreduces are compared with baselines
-that take one or two latencies, or let switches add.
+that take one or two latencies, or let switches add; with exchanges of sums (``sum_exchanges``); and
+with an allgather of all inputs, which every GPU then adds up.
 """
 
 from __future__ import annotations
@@ -15,13 +17,15 @@ import csv
 import io
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, fields
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 from baselines import METHODS
 from experiments.figures.matplotlib_renderer import save
+from experiments.own.sum_exchanges import cube_exchange, grid_exchange, rail_exchange
 from experiments.own.times_figure import TimeRow, times_figure
 from forestcoll.atomic_write import write_text
 from forestcoll.compilation import compile_program
@@ -32,6 +36,7 @@ from forestcoll.problem.options import Options
 from forestcoll.problem.request import Request
 from forestcoll.schedule import verify
 from forestcoll.schedule.simulate import AlphaBeta, Priority, Simulator
+from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology import Topology, load_topology
 
 __all__ = [
@@ -67,6 +72,7 @@ _MOST_DIRECT = 16  # GPUs of a network without switches, where pairs have many p
 
 _CHUNKS = (1, 4, 16, 64)
 _MOST_EVENTS = 2**18
+_MOST_INPUTS = 2**24  # bytes of all GPUs together: beyond, two phases take less time
 _FEW_EVENTS = 2**12  # of a baseline: those that send to everyone share links by the thousands
 
 
@@ -86,13 +92,17 @@ def _of_collective(topology: Topology, collective: str, sizes: Sequence[int]) ->
     options = Options(collective=collective, root=0 if collective == "broadcast" else None)
     optimal = Simulator(compile_program(generate(topology, options).schedule))
     forests = TimedForests(Request.of(topology, options), ALPHA_US)
-    others = dict(_baselines(topology, collective))
+    others = dict(_others(topology, collective))
+    inputs = TimedForests(Request.of(topology, Options()), ALPHA_US)
     for size in sizes:
         began = time.process_time()
         made = forests.at(size)
         spent = time.process_time() - began
         verify(made.schedule)
         times = {name: _simulated_us(other, size, _FEW_EVENTS) for name, other in others.items()}
+        gathered = size * topology.num_compute
+        if collective == "allreduce" and gathered <= _MOST_INPUTS:
+            times["allgather of inputs"] = _gathered_us(inputs, gathered)
         baseline = min(times, key=lambda name: times[name], default="")
         yield TimeRow(
             topology=topology.name,
@@ -109,7 +119,24 @@ def _of_collective(topology: Topology, collective: str, sizes: Sequence[int]) ->
         )
 
 
-def _baselines(topology: Topology, collective: str) -> Iterator[tuple[str, Simulator]]:
+def _gathered_us(inputs: TimedForests, size: int) -> float:
+    """Return the time of an allgather; afterwards every GPU can add up all inputs."""
+    made = inputs.at(size)
+    verify(made.schedule)
+    simulator = Simulator(compile_program(made.schedule))
+    return min(float(made.time_us), _simulated_us(simulator, size))
+
+
+_EXCHANGES: dict[str, Callable[[Topology], StepSchedule]] = {
+    "rail exchange": rail_exchange,
+    "grid exchange": partial(grid_exchange, halved=False),
+    "halved grid exchange": partial(grid_exchange, halved=True),
+    **{f"cube exchange {halved}": partial(cube_exchange, halved=halved) for halved in range(4)},
+}
+
+
+def _others(topology: Topology, collective: str) -> Iterator[tuple[str, Simulator]]:
+    """Yield baselines and exchanges, ready to be simulated."""
     small = topology.switches or topology.num_compute <= _MOST_DIRECT
     for name in BASELINES.get(collective, ()) if small else ():
         try:
@@ -118,6 +145,13 @@ def _baselines(topology: Topology, collective: str) -> Iterator[tuple[str, Simul
             continue
         verify(schedule)
         yield name, Simulator(compile_program(schedule))
+    for name, exchange in _EXCHANGES.items() if collective == "allreduce" else ():
+        try:
+            exchanged = exchange(topology)
+        except UnsupportedError:
+            continue
+        verify(exchanged)
+        yield name, Simulator(compile_program(exchanged))
 
 
 def _simulated_us(simulator: Simulator, size: int, most_events: int = _MOST_EVENTS) -> float:
@@ -179,7 +213,9 @@ def _place(row: TimeRow) -> tuple[int, int, int]:
 def main(names: Sequence[str]) -> None:
     """Compute rows, merge them with the stored ones, and draw the figures."""
     rows: dict[tuple[int, int, int], TimeRow] = {}
-    for row in measured(names or NETWORKS):
+    networks = [name for name in names if name not in COLLECTIVES]
+    collectives = [name for name in names if name in COLLECTIVES]
+    for row in measured(networks or NETWORKS, collectives or COLLECTIVES):
         print(
             f"{row.topology:24} {row.collective:15} {row.size_bytes:>11} "
             f"{row.best_us:12.2f} us {row.of_bound:6.3f} {row.method}",

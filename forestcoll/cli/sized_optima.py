@@ -10,7 +10,7 @@ import typer
 
 from forestcoll.cli.output import expect_drawable, expect_writable
 from forestcoll.errors import InvalidParameterError
-from forestcoll.problem.over_time.time_bound import DelayedRate, TimeBound
+from forestcoll.problem.over_time.time_bound import TimeBound, TimeCut
 from forestcoll.problem.sizes import size_text
 from forestcoll.problem.weights import Weights
 from forestcoll.topology import Topology
@@ -146,7 +146,7 @@ def _written(bound: TimeBound, certificate: Path | None, drawing: Path | None) -
 
 
 def _labels(bound: TimeBound) -> dict[str, object] | None:
-    if isinstance(bound.proof, DelayedRate):
+    if not isinstance(bound.proof, TimeCut):
         return None
     names = [node.name for node in bound.topology.nodes]
     return dict(zip(names, bound.proof.labels_us, strict=True))

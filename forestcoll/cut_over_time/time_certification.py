@@ -1,9 +1,9 @@
-"""Certificates of least times: labels of a cut over time, or prices and a delay.
+"""Certificates of least times: labels of a cut over time, prices and a delay, or sets.
 
 Problem: state a bound on time so that a reader without this package can add it up.
 Input:   a bound.
-Output:  the links with their latencies, and the labels or prices.
-Cost:    linear in the links, and in the priced sets.
+Output:  the links with their latencies, and the labels, prices or sets.
+Cost:    linear in the links, and in the sets.
 Source:  docs/mathematics/time-bound.md; checked by
          :mod:`forestcoll.schedule.verification.certificates.least_times`.
 """
@@ -22,9 +22,15 @@ from forestcoll.problem.certificate_entries import (
     Prices,
     SharedLink,
 )
-from forestcoll.problem.over_time.time_bound import DelayedRate, TimeBound, TimeCut
+from forestcoll.problem.over_time.time_bound import (
+    DelayedRate,
+    GossipOverTime,
+    TimeBound,
+    TimeCut,
+)
 from forestcoll.problem.over_time.time_certificate import (
     DelayedPrices,
+    GossipSets,
     NodeLabel,
     PairPrices,
     SumPrices,
@@ -88,8 +94,10 @@ def certificate_of_time(bound: TimeBound) -> TimeCertificate:
     )
 
 
-def _proof(bound: TimeBound, names: list[str]) -> TimeLabels | DelayedPrices:
+def _proof(bound: TimeBound, names: list[str]) -> TimeLabels | DelayedPrices | GossipSets:
     proof = bound.proof
+    if isinstance(proof, GossipOverTime):
+        return GossipSets(sets=[[names[v] for v in one] for one in proof.sets])
     if isinstance(proof, TimeCut):
         return TimeLabels(
             labels=[

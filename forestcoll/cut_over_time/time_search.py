@@ -1,7 +1,8 @@
 """The proved least time of a collective at a size.
 
 Problem: T* = max over sources A and sinks v of the least T at which a flow over time brings the
-         data of A to v; and delta + M / rate for a bound on the rate.
+         data of A to v; and delta + M / rate for a bound on the rate. In an allreduce also the T of
+         gossip between sets of GPUs.
 Input:   a topology, a collective, sizes, alpha.
 Output:  the time, exactly, with labels of a cut over time or a delayed rate as proof.
 Cost:    one flow over time for each pair of sources and sinks, on classes of symmetric nodes; all
@@ -23,6 +24,7 @@ from forestcoll.core.optimality import SECONDS, narrowest_cut, rate_bound
 from forestcoll.core.partition_bound import best_known_bound
 from forestcoll.cut_over_time.delay import delay_us
 from forestcoll.cut_over_time.flow_over_time import FlowOverTime
+from forestcoll.cut_over_time.gossip_over_time import GossipTimes, GpuDistances, gossip_sets
 from forestcoll.cut_over_time.refinement import Classes, merged
 from forestcoll.cut_over_time.separations import Separation, separations
 from forestcoll.errors import (
@@ -33,7 +35,13 @@ from forestcoll.errors import (
     did_you_mean,
 )
 from forestcoll.problem.allreduce_bound import AllreduceBound
-from forestcoll.problem.over_time.time_bound import DelayedRate, TimeBound, TimeCut
+from forestcoll.problem.over_time.time_bound import (
+    DelayedRate,
+    GossipOverTime,
+    TimeBound,
+    TimeCut,
+    TimeProof,
+)
 from forestcoll.problem.over_time.timed_links import REDUCTIONS, TimedLinks, read_alpha
 from forestcoll.problem.price_bound import PriceBound
 from forestcoll.problem.rate_bound import RateBound
@@ -192,6 +200,7 @@ class LeastTimes:
         self._work = 0
         cuts = _cuts(topology, self._rate, self._weights, reduction)
         self._first = list(separations(topology, collective, self._links, self._weights, cuts))
+        self._gossips = list(self._gossip_times()) if collective == "allreduce" else []
 
     @cached_property
     def delay_us(self) -> Fraction:
@@ -205,13 +214,17 @@ class LeastTimes:
         """
         size_bytes = _size_of(size)
         time, labels = self._cut(size_bytes)
-        proof: TimeCut | DelayedRate = TimeCut(labels)
+        proof: TimeProof = TimeCut(labels)
         by_rate = None
         if self._rate is not None:
             delayed = DelayedRate(self._rate, self.delay_us)
             by_rate = size_bytes / (1000 * delayed.algbw_gb_s)
             if by_rate + self.delay_us > time:
                 time, proof = by_rate + self.delay_us, delayed
+        for gossip in self._gossips:
+            later = gossip.least_time(self._links.amount(Fraction(size_bytes)))
+            if later / self._links.ticks_per_us > time:
+                time, proof = later / self._links.ticks_per_us, GossipOverTime(gossip.sets)
         return TimeBound(
             topology=self._topology,
             collective=self._collective,
@@ -223,6 +236,18 @@ class LeastTimes:
             proof=proof,
             by_rate_us=by_rate,
         )
+
+    def _gossip_times(self) -> Iterator[GossipTimes]:
+        """Yield the times of gossip between boxes, and between one set and all else."""
+        distances = GpuDistances(self._topology, self._links)
+        if not distances.are_exact:
+            return
+        priced: list[tuple[int, ...]] = []
+        if isinstance(self._rate, AllreduceBound):
+            priced = [one.nodes for one in self._rate.sets[:_MOST_CUTS]]
+        sinks = dict.fromkeys(sink for one in self._first for sink in one.sinks)
+        for sets in gossip_sets(self._topology, priced, sinks):
+            yield GossipTimes(distances, sets)
 
     def _cut(self, size: int) -> tuple[Fraction, tuple[Fraction, ...]]:
         best, time = self._first[0], Fraction(-1)

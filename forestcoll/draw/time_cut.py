@@ -1,7 +1,7 @@
 """Drawing of a bound on time: when each node turns to the side of the sources.
 
 The darker a node, the earlier it turns. Links that carry data across the cut over time are
-highlighted. Of a rate after a delay, the widest of its cuts is drawn.
+highlighted. Of a rate after a delay, the widest of its cuts is drawn; of gossip, one of the sets.
 """
 
 from __future__ import annotations
@@ -18,7 +18,12 @@ from matplotlib.patches import Patch
 
 from forestcoll.draw.canvas import CROSSING, INK
 from forestcoll.draw.topology import Colouring, colouring_of, draw_coloured
-from forestcoll.problem.over_time.time_bound import DelayedRate, TimeBound, TimeCut
+from forestcoll.problem.over_time.time_bound import (
+    DelayedRate,
+    GossipOverTime,
+    TimeBound,
+    TimeCut,
+)
 from forestcoll.problem.rate_bound import RateBound
 from forestcoll.topology.describe import counted, decimal
 
@@ -32,8 +37,10 @@ _MOST_ENTRIES = 6
 
 def draw_time_bound(bound: TimeBound) -> Figure:
     """Draw the network of a bound, each node coloured by its label."""
-    if not isinstance(bound.proof, TimeCut):
+    if isinstance(bound.proof, DelayedRate):
         return draw_coloured(bound.topology, _of_rate(bound, bound.proof))
+    if isinstance(bound.proof, GossipOverTime):
+        return draw_coloured(bound.topology, _of_gossip(bound, bound.proof))
     labels = bound.proof.labels_us
     steps = sorted(set(labels))
     shade = {label: _shade(rank, len(steps)) for rank, label in enumerate(steps)}
@@ -54,6 +61,20 @@ def _of_rate(bound: TimeBound, proof: DelayedRate) -> Colouring:
     if not isinstance(proof.bound, RateBound):
         return Colouring(caption=words)
     return replace(colouring_of(proof.bound.widest), caption=words)
+
+
+def _of_gossip(bound: TimeBound, proof: GossipOverTime) -> Colouring:
+    """Mark the first set and the links between it and other nodes."""
+    first = frozenset(proof.sets[0])
+    return Colouring(
+        colours=dict.fromkeys(first, _EARLY),
+        crossing=frozenset(
+            (link.tail, link.head)
+            for link in bound.topology.links
+            if (link.tail in first) != (link.head in first)
+        ),
+        caption=f"{bound.in_a_line()}\n{bound.in_words()[0]}",
+    )
 
 
 def _shade(rank: int, steps: int) -> str:

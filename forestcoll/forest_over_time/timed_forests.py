@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from forestcoll.core.stopwatch import Stopwatch
-from forestcoll.cut_over_time.time_search import time_bound
+from forestcoll.cut_over_time.time_search import LeastTimes
 from forestcoll.errors import UnsupportedError
 from forestcoll.forest_over_time.one_phase import STAGE, ForestsOfPhase
 from forestcoll.forest_over_time.planned_forest import reduction_of
@@ -108,21 +108,22 @@ class TimedForests:
         self._request, self._alpha_us = request, alpha_us
         self._clock = Stopwatch() if clock is None else clock
         network = request.topology
+        both = request.collective == "allreduce"
+        rooted = both or request.root is not None
+        self._least = LeastTimes(
+            network,
+            request.collective,
+            alpha_us,
+            root=None if both else request.root,
+            weights=None if rooted else request.options.weights,
+        )
         self._mirrored = network.reversed() == network
         self._phases = [ForestsOfPhase(one, alpha_us, self._clock) for one in self._of_one_phase()]
 
     def at(self, size_bytes: int) -> TimedSchedule:
         """Return the schedule of least time found for a size."""
         request = self._request
-        weights = request.options.weights if request.root is None else None
-        bound = time_bound(
-            request.topology,
-            request.collective,
-            size_bytes,
-            self._alpha_us,
-            root=None if request.collective == "allreduce" else request.root,
-            weights=None if request.collective == "allreduce" else weights,
-        )
+        bound = self._least.bound(size_bytes)
         # Half of an allreduce's bound is no bound of a phase; there slots are always tried.
         good = Fraction(0) if request.collective == "allreduce" else _GOOD * bound.time_us
         found = self._clock.run(

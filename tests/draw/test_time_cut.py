@@ -66,3 +66,13 @@ def test_a_rate_after_a_delay_is_said_in_words(collective: str) -> None:
     figure = draw_time_bound(time_bound(network, collective, size, 2, **given))
     assert any("links carry nothing of use" in text for text in texts(figure))
     assert bool(arrows(figure)) == bool(given)
+
+
+def test_of_gossip_one_set_is_drawn_with_its_links() -> None:
+    """64 KB on two A100 boxes: 8 GPUs and an NVSwitch, and their 8 links to the network."""
+    bound = time_bound("dgx_a100:boxes=2", "allreduce", "64KB")
+    figure = draw_time_bound(bound)
+    assert any("must go 2 times between 2 sets" in text for text in texts(figure))
+    fills = Counter(mcolors.to_hex(disc.get_facecolor()) for disc in patches(figure, Circle))
+    assert 8 in fills.values()
+    assert patches(figure, FancyArrowPatch, CROSSING)

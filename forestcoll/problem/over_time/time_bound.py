@@ -11,6 +11,9 @@ of the sources. A link (t, h) with bandwidth b and latency l carries at most
 b max(0, label_h - label_t - l) across it. GPUs with the label 0 are sources, those with the label T
 are sinks. If the data that sources have and sinks need are as much as all links carry, no schedule
 ends before T.
+
+In an allreduce, m sets of GPUs gossip: each piece of the data goes from set to set 2 (m - 1) times.
+Transfers that are sent early, or arrive late, count in part.
 """
 
 from __future__ import annotations
@@ -28,7 +31,7 @@ from forestcoll.topology.graph import Link
 from forestcoll.topology.in_brief import InBrief
 from forestcoll.topology.model import Topology
 
-__all__ = ["DelayedRate", "TimeBound", "TimeCut"]
+__all__ = ["DelayedRate", "GossipOverTime", "TimeBound", "TimeCut", "TimeProof"]
 
 _GROUPS_SHOWN = 8
 
@@ -71,6 +74,22 @@ class DelayedRate:
         return self.bound.algbw_gb_s
 
 
+@dataclass(frozen=True, slots=True)
+class GossipOverTime:
+    """Sets of GPUs that must learn what all others know, in an allreduce.
+
+    Parameters
+    ----------
+    sets : tuple of tuples of int
+        Disjoint sets of nodes, each with a GPU. All other nodes are switches that only forward.
+    """
+
+    sets: tuple[tuple[int, ...], ...] = field(repr=False)
+
+
+TimeProof = TimeCut | DelayedRate | GossipOverTime
+
+
 @dataclass(frozen=True, repr=False)
 class TimeBound(InBrief):
     """No schedule of a collective ends earlier than this.
@@ -87,7 +106,7 @@ class TimeBound(InBrief):
         Latency of a hop from GPU to GPU, beside those of its links.
     time_us : Fraction
         The bound.
-    proof : TimeCut or DelayedRate
+    proof : TimeCut, DelayedRate or GossipOverTime
     by_rate_us : Fraction, optional
         The time for this size at the best known bound on the rate, without latencies. None if the
         program that finds one took too long.
@@ -100,7 +119,7 @@ class TimeBound(InBrief):
     size_bytes: int
     alpha_us: Fraction
     time_us: Fraction
-    proof: TimeCut | DelayedRate
+    proof: TimeProof
     by_rate_us: Fraction | None = None
 
     @property
@@ -126,6 +145,8 @@ class TimeBound(InBrief):
                 f"{decimal(self.time_us - self.proof.delay_us)} us at "
                 f"{decimal(self.proof.algbw_gb_s)} GB/s at most"
             ]
+        if isinstance(self.proof, GossipOverTime):
+            return self._gossip_in_words(self.proof)
         labels = self.proof.labels_us
         sources = self._gpus_labelled(labels, Fraction(0))
         sinks = self._gpus_labelled(labels, self.time_us)
@@ -138,6 +159,15 @@ class TimeBound(InBrief):
             f"{nodes_in_words(self.topology, far)}",
             *self._turns(labels),
             *self._crossings(),
+        ]
+
+    def _gossip_in_words(self, proof: GossipOverTime) -> list[str]:
+        times = 2 * (len(proof.sets) - 1)
+        gpus = [[v for v in one if v in self.topology.rank_of] for one in proof.sets]
+        return [
+            f"each of {self.size_bytes} bytes must go {times} times between {len(gpus)} sets of "
+            "GPUs, or more often where it carries few summands or reaches few GPUs",
+            *(nodes_in_words(self.topology, one) for one in gpus[:_GROUPS_SHOWN]),
         ]
 
     def _gpus_labelled(self, labels: tuple[Fraction, ...], label: Fraction) -> list[int]:
@@ -166,8 +196,8 @@ class TimeBound(InBrief):
 
     @property
     def crossing(self) -> list[tuple[Link, Fraction]]:
-        """Links that carry data across the cut over time, with the microseconds; none of a rate."""
-        if isinstance(self.proof, DelayedRate):
+        """Links that carry data across a cut over time, with the microseconds; else none."""
+        if not isinstance(self.proof, TimeCut):
             return []
         labels, found = self.proof.labels_us, []
         for link in self.topology.links:

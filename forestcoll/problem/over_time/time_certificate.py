@@ -1,7 +1,8 @@
-"""Certificate of a least time at a size: labels of a cut over time, or a rate after a delay.
+"""Certificate of a least time at a size: a cut over time, a rate after a delay, or gossip.
 
 Problem: prove a lower bound on the time of a collective without the search that found it.
-Input:   the numbers: links with latencies, and a label of each node or prices that bound the rate.
+Input:   the numbers: links with latencies, and a label of each node, prices that bound the
+         rate, or sets of nodes.
 Output:  a JSON file whose format docs/formats/certificates.md explains.
 Cost:    a line for each GPU, link and label.
 Source:  :mod:`forestcoll.problem.over_time.time_bound`.
@@ -27,7 +28,7 @@ from forestcoll.problem.certificate_entries import (
 )
 
 __all__ = [
-    "DelayedPrices", "NodeLabel", "PairPrices", "SumPrices", "TimeCertificate",
+    "DelayedPrices", "GossipSets", "NodeLabel", "PairPrices", "SumPrices", "TimeCertificate",
     "TimeLabels", "TimedGpu", "TimedLink", "WholeLimitPrice", "WholePrice",
 ]  # fmt: skip
 
@@ -101,6 +102,14 @@ class DelayedPrices(Entry):
     prices: Prices | SumPrices | PairPrices
 
 
+class GossipSets(Entry):
+    """Sets whose GPUs must learn what all others know, in an allreduce."""
+
+    sets: list[list[Name]] = Field(
+        description="Disjoint, each with a GPU; other nodes are switches that only forward."
+    )
+
+
 class TimeCertificate(Entry):
     """The least time of a collective at a size, with the numbers that prove it."""
 
@@ -116,7 +125,7 @@ class TimeCertificate(Entry):
     )
     alpha_us: Price = Field(description="Latency of a link that a GPU sends on, beside its own.")
     time_us: Exact = Field(description="No schedule ends earlier, in microseconds.")
-    proof: TimeLabels | DelayedPrices
+    proof: TimeLabels | DelayedPrices | GossipSets
     gpus: list[TimedGpu] = Field(description="In the order of their ranks.")
     forwarding: list[Name] = Field(
         description="Nodes that only forward: switches, and GPUs outside the group."

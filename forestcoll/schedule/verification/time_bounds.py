@@ -1,4 +1,4 @@
-"""Proof of lower bounds on time from their labels, or from a rate and a delay.
+"""Proof of lower bounds on time: labels, a rate and a delay, or sets that gossip.
 
 Problem: can no schedule of a collective end before a time, by the proof that comes with it?
 Input:   a time bound; nothing in it is trusted.
@@ -19,9 +19,15 @@ from fractions import Fraction
 import numpy as np
 
 from forestcoll.problem.allreduce_bound import AllreduceBound
-from forestcoll.problem.over_time.time_bound import DelayedRate, TimeBound, TimeCut
+from forestcoll.problem.over_time.time_bound import (
+    DelayedRate,
+    GossipOverTime,
+    TimeBound,
+    TimeCut,
+)
 from forestcoll.problem.price_bound import PriceBound
 from forestcoll.problem.rate_bound import RateBound
+from forestcoll.schedule.verification.gossip import carried_in_gossip
 from forestcoll.schedule.verification.naming import fail
 from forestcoll.schedule.verification.pair_prices import priced_inverse_rate_of_pairs
 from forestcoll.schedule.verification.prices import priced_inverse_rate
@@ -52,6 +58,9 @@ def verify_time_bound(bound: TimeBound) -> Fraction:
     _check_question(bound)
     if isinstance(bound.proof, TimeCut):
         _check_labels(bound, bound.proof.labels_us)
+        return bound.time_us
+    if isinstance(bound.proof, GossipOverTime):
+        _check_gossip(bound, bound.proof)
         return bound.time_us
     proved = _delayed(bound, bound.proof)
     if bound.time_us > proved:
@@ -122,6 +131,22 @@ def _due(bound: TimeBound, labels: tuple[Fraction, ...]) -> Fraction:
     if bound.collective == "all-to-all":
         return size * len(sources) * len(sinks) / len(gpus)
     return size * sum(bound.weights[rank] for rank in sources) / sum(bound.weights)
+
+
+def _check_gossip(bound: TimeBound, proof: GossipOverTime) -> None:
+    """Check that links carry no more between the sets than they must."""
+    if bound.collective != "allreduce":
+        fail(f"gossip between sets bounds an allreduce, not a {bound.collective}")
+    if bound.time_us == 0:
+        fail("gossip proves no time of 0")
+    late = _latencies(bound.topology, bound.alpha_us)
+    carried = carried_in_gossip(bound.topology, late, proof.sets, bound.time_us)
+    due = 2 * (len(proof.sets) - 1) * bound.size_bytes
+    if carried > due:
+        fail(
+            f"the links carry {carried} bytes between the sets, more than the {due} that must go "
+            "between them; that proves nothing"
+        )
 
 
 def _latencies(topology: Topology, alpha_us: Fraction) -> list[Fraction]:

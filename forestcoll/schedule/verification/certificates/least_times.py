@@ -1,6 +1,6 @@
 """Proof of the certificate of a least time from its own numbers.
 
-Problem: do the labels, or the prices and the delay, prove the time that is claimed?
+Problem: do the labels, the prices and the delay, or the sets prove the time that is claimed?
 Input:   a certificate; nothing in it is trusted.
 Output:  a verdict, or the first violation, by name.
 Cost:    that of :func:`forestcoll.schedule.verification.time_bounds.verify_time_bound`.
@@ -18,9 +18,16 @@ from fractions import Fraction
 
 from forestcoll.errors import InvalidTopologyError
 from forestcoll.problem.allreduce_bound import AllreduceBound, Potential, PricedSet
-from forestcoll.problem.over_time.time_bound import DelayedRate, TimeBound, TimeCut
+from forestcoll.problem.over_time.time_bound import (
+    DelayedRate,
+    GossipOverTime,
+    TimeBound,
+    TimeCut,
+    TimeProof,
+)
 from forestcoll.problem.over_time.time_certificate import (
     DelayedPrices,
+    GossipSets,
     PairPrices,
     SumPrices,
     TimeCertificate,
@@ -39,6 +46,12 @@ _MOST_WORK = 20_000_000
 
 _MOST_BITS = 2000
 """Of the common denominator of all bandwidths, latencies, labels and prices."""
+
+_KINDS = {
+    TimeCut: "cut over time",
+    DelayedRate: "rate after a delay",
+    GossipOverTime: "gossip over time",
+}
 
 _ROOTED = ("broadcast", "reduce")
 _BACKWARD = ("reduce", "reduce-scatter")
@@ -62,7 +75,7 @@ class TimeCertificateVerdict:
     at_most_gb_s : Fraction
         The size over that time.
     proof : str
-        "cut over time", or "rate after a delay".
+        "cut over time", "rate after a delay", or "gossip over time".
     model : str
         Which schedules the bound is about, in words.
     """
@@ -112,7 +125,7 @@ def verify_time_certificate(certificate: TimeCertificate) -> TimeCertificateVerd
         alpha_us=certificate.alpha_us,
         at_least_us=certificate.time_us,
         at_most_gb_s=certificate.size_bytes / (1000 * certificate.time_us),
-        proof="cut over time" if isinstance(bound.proof, TimeCut) else "rate after a delay",
+        proof=_KINDS[type(bound.proof)],
         model=_model(bound),
     )
 
@@ -187,6 +200,8 @@ def _of_proof(certificate: TimeCertificate) -> tuple[int, list[Fraction]]:
     proof = certificate.proof
     if isinstance(proof, TimeLabels):
         return 1, [one.us for one in proof.labels]
+    if isinstance(proof, GossipSets):
+        return 2 * len(certificate.gpus), []
     prices = proof.prices
     if isinstance(prices, PairPrices):
         return len(certificate.gpus), []
@@ -225,7 +240,7 @@ def _root(certificate: TimeCertificate) -> int | None:
     return next((rank for rank, one in enumerate(certificate.gpus) if one.weight), None)
 
 
-def _proof(certificate: TimeCertificate, topology: Topology) -> TimeCut | DelayedRate:
+def _proof(certificate: TimeCertificate, topology: Topology) -> TimeProof:
     """Return the proof in terms of positions."""
     place = _places([node.name for node in topology.nodes])
     proof = certificate.proof
@@ -236,6 +251,8 @@ def _proof(certificate: TimeCertificate, topology: Topology) -> TimeCut | Delaye
         if missing:
             fail(f"{missing[0]} has no label; each node must have one")
         return TimeCut(tuple(labels[v] for v in range(len(topology.nodes))))
+    if isinstance(proof, GossipSets):
+        return GossipOverTime(tuple(_set(one, place) for one in proof.sets))
     return DelayedRate(_bound(certificate, topology, proof, place), proof.delay_us)
 
 

@@ -21,6 +21,7 @@ from tests.fuzz.any_network import shared
 from tests.hand_networks import network_of
 
 FAN = network_of("r a b c [s]", "r > s: 1 1, s > a b c: 1 1")
+PAIRS = network_of("a@0 b@0 c@1 d@1 [s]", "a - b: 1, c - d: 1, a b c d - s: 1")
 BOXES = "dgx_a100:boxes=2"
 TORUS = "torus:dims=3x3"
 
@@ -49,7 +50,18 @@ def of_pairs() -> dict[str, Any]:
     return written(TORUS, "all-to-all", 10**9)
 
 
-MAKERS = {"cut": cut, "trees": of_trees, "sums": of_sums, "pairs": of_pairs}
+def of_gossip() -> dict[str, Any]:
+    """22 us for 8 KB on two boxes of two (tests/schedule/verification/test_gossip.py, by hand)."""
+    return written(PAIRS, "allreduce", 8000)
+
+
+MAKERS = {
+    "cut": cut,
+    "trees": of_trees,
+    "sums": of_sums,
+    "pairs": of_pairs,
+    "gossip": of_gossip,
+}
 
 
 @pytest.mark.parametrize(
@@ -59,6 +71,7 @@ MAKERS = {"cut": cut, "trees": of_trees, "sums": of_sums, "pairs": of_pairs}
         ("trees", "34", "rate after a delay", "switches only forward"),
         ("sums", "4000090/9", "rate after a delay", "each piece summed up at one GPU; "),
         ("pairs", "1000030/3", "rate after a delay", "any schedule"),
+        ("gossip", "22", "gossip over time", "any schedule"),
     ],
 )
 def test_right_ones_are_proved_by_both(
@@ -94,6 +107,12 @@ def _first(c: dict[str, Any], what: str) -> dict[str, Any]:
 
 CHANGES: dict[str, tuple[str, Callable[[dict[str, Any]], Any]]] = {
     "later": ("cut", lambda c: c.update(time_us="29")),
+    "later gossip": ("gossip", lambda c: c.update(time_us="2201/100")),
+    "gossip without a GPU": ("gossip", lambda c: c["proof"]["sets"][1].pop()),
+    "gossip of one set": ("gossip", lambda c: c["proof"]["sets"].pop()),
+    "gossip of one GPU in two sets": ("gossip", lambda c: c["proof"]["sets"][0].append("c")),
+    "gossip of nobody": ("gossip", lambda c: c["proof"]["sets"].append(["s"])),
+    "gossip of an allgather": ("gossip", lambda c: c.update(collective="allgather")),
     "later with its sinks": (
         "cut",
         lambda c: (

@@ -1,0 +1,253 @@
+"""Least time of an allreduce by gossip between sets of GPUs.
+
+Problem: m sets must learn what all others know, so each piece of the data goes 2 (m - 1) times from
+         set to set, if every transfer carries all that is known to all who need it. But early
+         transfers carry few summands, and late ones reach few GPUs. How long does an amount take?
+Input:   a network with latencies, sets of nodes that hold all GPUs; then amounts.
+Output:  T, exactly: by then the links between the sets carry no more than they must.
+Cost:    shortest paths between all nodes once; for each choice of sets a pass over pairs of GPUs
+         and over the links. All sizes share them.
+Source:  ours, after one-way gossip (Harary and Schwenk 1974); docs/mathematics/time-bound.md.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.problem.over_time.timed_links import TimedLinks
+from forestcoll.topology.model import Topology
+
+__all__ = ["GossipTimes", "GpuDistances", "forwards", "gossip_sets"]
+
+Nodes = tuple[int, ...]
+
+Shares = dict[int, int]
+"""A step function from 0 up: its values from some ticks on, ascending; in parts of a whole."""
+
+_MOST_GPUS = 256
+_MOST_SINGLE = 4  # sets of one kind, each beside all other nodes
+_MOST_TICKS = 2**53  # distances are found in floats
+
+
+def gossip_sets(
+    topology: Topology, priced: Iterable[Sequence[int]], sinks: Iterable[int]
+) -> Iterator[tuple[Nodes, ...]]:
+    """Yield choices of disjoint sets that hold all nodes but some switches that only forward.
+
+    All boxes; and a box, a GPU or a priced set beside all else. None for large networks, nor where
+    switches store.
+
+    Parameters
+    ----------
+    priced : iterable of node sets
+        Sets that bound the rate.
+    sinks : iterable of int
+        GPUs that stand for all.
+    """
+    if topology.num_compute > _MOST_GPUS or any(node.stores for node in topology.nodes):
+        return
+    acting = frozenset(v for v in range(len(topology.nodes)) if not forwards(topology, v))
+    gpus = frozenset(topology.compute)
+    of_box: dict[int, list[int]] = defaultdict(list)
+    for v, node in enumerate(topology.nodes):
+        if node.box is not None:
+            of_box[node.box].append(v)
+    boxes = [tuple(box) for box in of_box.values() if gpus.intersection(box)]
+    if len(boxes) > 2 and acting <= frozenset().union(*boxes):
+        yield tuple(boxes)
+    some = list(sinks)[:_MOST_SINGLE]
+    near = [box for sink in some for box in boxes if sink in box]
+    for one in dict.fromkeys([*near, *((sink,) for sink in some), *map(tuple, priced)]):
+        rest = tuple(sorted(acting.difference(one)))
+        if gpus.intersection(one) and gpus.intersection(rest):
+            yield one, rest
+
+
+def forwards(topology: Topology, v: int) -> bool:
+    """Whether a node passes on what it gets, once and as it is."""
+    return topology.nodes[v].is_switch and not topology.nodes[v].multicast
+
+
+class GpuDistances:
+    """Latencies between all nodes, which all choices of sets share."""
+
+    def __init__(self, topology: Topology, links: TimedLinks) -> None:
+        self.topology, self.links = topology, links
+
+    @property
+    def are_exact(self) -> bool:
+        """Whether floats hold every distance."""
+        return sum(self.links.latency) < _MOST_TICKS
+
+    @cached_property
+    def between(self) -> npt.NDArray[np.float64]:
+        """In ticks, from each node (row) to each; infinite where no path leads."""
+        import scipy.sparse as sp
+        from scipy.sparse.csgraph import dijkstra
+
+        links, size = self.links, self.links.nodes
+        ends = (list(links.tail), list(links.head))
+        graph = sp.csr_matrix((np.array(links.latency, dtype=float), ends), (size, size))
+        return np.asarray(dijkstra(graph))
+
+    def over_switches(self, nodes: Iterable[int], *, ahead: bool) -> dict[int, int]:
+        """Return the least latency from some nodes, or to them, over switches that only forward."""
+        found: dict[int, int] = {}
+        heap = [(0, node) for node in nodes]
+        while heap:
+            away, at = heapq.heappop(heap)
+            if at in found:
+                continue
+            found[at] = away
+            for latency, beside in self._beside[ahead][at]:
+                if forwards(self.topology, beside):
+                    heapq.heappush(heap, (away + latency, beside))
+        return found
+
+    @cached_property
+    def _beside(self) -> tuple[list[list[tuple[int, int]]], list[list[tuple[int, int]]]]:
+        back: list[list[tuple[int, int]]] = [[] for _ in range(self.links.nodes)]
+        ahead: list[list[tuple[int, int]]] = [[] for _ in range(self.links.nodes)]
+        for tail, head, latency in zip(
+            self.links.tail, self.links.head, self.links.latency, strict=True
+        ):
+            ahead[tail].append((latency, head))
+            back[head].append((latency, tail))
+        return back, ahead
+
+
+class GossipTimes:
+    """Least times for a choice of sets, which all sizes share.
+
+    Parameters
+    ----------
+    distances : GpuDistances
+    sets : tuple of tuples of int
+        Disjoint, each with a GPU; other nodes are switches that only forward.
+    """
+
+    def __init__(self, distances: GpuDistances, sets: tuple[Nodes, ...]) -> None:
+        self.sets = sets
+        self._distances = distances
+        gpus = frozenset(distances.topology.compute)
+        counts = [len(gpus.intersection(one)) for one in sets]
+        self._whole = math.lcm(*counts)
+        part = {
+            v: self._whole // count
+            for one, count in zip(sets, counts, strict=True)
+            for v in gpus.intersection(one)
+        }
+        of_node = {v: place for place, one in enumerate(sets) for v in one}
+        ends = zip(distances.links.tail, distances.links.head, strict=True)
+        # What has no link to another set, such as a switch that adds in a box, ends no transfer.
+        border = {
+            v for tail, head in ends if of_node.get(tail) != of_node.get(head) for v in (tail, head)
+        }
+        self._ends = gpus.union(filter(self._acts, border))
+        self._gpus = np.array(list(part))
+        self._part = np.array(list(part.values()), dtype=np.int64)
+
+    def least_time(self, amount: Fraction) -> Fraction:
+        """Return the time in ticks before which no allreduce of an amount ends.
+
+        Parameters
+        ----------
+        amount : Fraction
+            Of the data of one GPU, in units of capacity times ticks.
+        """
+        due = 2 * (len(self.sets) - 1) * amount * self._whole**2
+        rate, carried, since = 0, Fraction(0), 0
+        for ticks, more in self._rises:
+            by_then = carried + rate * (ticks - since)
+            if by_then >= due:
+                break
+            carried, since, rate = by_then, ticks, rate + more
+        return since + (due - carried) / rate
+
+    @cached_property
+    def _rises(self) -> list[tuple[int, int]]:
+        """By how much the rate at which links carry what counts rises, and when, in order of time.
+
+        A link with b carries b max(0, T - x) for each pair of a step of one share and a step of the
+        other.
+        """
+        found: Counter[int] = Counter()
+        for senders, receivers in self._directions():
+            sent = list(_steps(self._most(self._ends.intersection(senders), ahead=False)))
+            needed = list(_steps(self._most(self._ends.intersection(receivers), ahead=True)))
+            for late, capacity in self._between(senders, receivers).items():
+                for begin, summands in sent:
+                    for end, reached in needed:
+                        found[begin + late + end] += capacity * summands * reached
+        return sorted(found.items())
+
+    def _directions(self) -> Iterator[tuple[Nodes, Nodes]]:
+        """Yield each set with all others, as senders and receivers."""
+        for one in self.sets:
+            yield one, tuple(v for other in self.sets if other is not one for v in other)
+
+    def _between(self, senders: Nodes, receivers: Nodes) -> Counter[int]:
+        """Return the capacity of links from a set to the others, by the latency of a transfer.
+
+        Of two sets the links of the first one count both ways, else those that leave a set.
+        """
+        links, acts = self._distances.links, self._acts
+        before = self._distances.over_switches(filter(acts, senders), ahead=True)
+        after = self._distances.over_switches(filter(acts, receivers), ahead=False)
+        first = frozenset(self.sets[0])
+        enters = len(self.sets) == 2 and senders is self.sets[1]
+        left = frozenset(range(links.nodes)) - first if enters else frozenset(senders)
+        found: Counter[int] = Counter()
+        for tail, head, capacity, latency in zip(
+            links.tail, links.head, links.capacity, links.latency, strict=True
+        ):
+            if tail in left and head not in left and tail in before and head in after:
+                found[before[tail] + latency + after[head]] += capacity
+        return found
+
+    def _acts(self, node: int) -> bool:
+        return not forwards(self._distances.topology, node)
+
+    def _most(self, nodes: Iterable[int], *, ahead: bool) -> Shares:
+        """Return the largest share, over some nodes, of what is within each distance.
+
+        Of the summands that a node may have, or of the GPUs that it may reach: for each set the
+        part of its GPUs, summed up, 1 at most.
+        """
+        between = self._distances.between
+        steps = (
+            step
+            for node in nodes
+            for step in self._within(
+                between[node, self._gpus] if ahead else between[self._gpus, node]
+            )
+        )
+        rising: Shares = {}
+        best = 0
+        for ticks, share in sorted(steps):
+            if share > best:
+                best = rising[ticks] = share
+        return rising
+
+    def _within(self, away: npt.NDArray[np.float64]) -> list[tuple[int, int]]:
+        ticks, place = np.unique(away, return_inverse=True)
+        parts = np.zeros(len(ticks), dtype=np.int64)
+        np.add.at(parts, place.reshape(-1), self._part)
+        shares = np.minimum(np.cumsum(parts), self._whole)
+        known = np.isfinite(ticks)
+        return list(zip(ticks[known].astype(int).tolist(), shares[known].tolist(), strict=True))
+
+
+def _steps(shares: Shares) -> Iterator[tuple[int, int]]:
+    """Yield when a share rises, and by how much."""
+    for (_, before), (ticks, share) in pairwise([(0, 0), *shares.items()]):
+        yield ticks, share - before

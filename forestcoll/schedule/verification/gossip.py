@@ -1,0 +1,176 @@
+"""Proof that an allreduce takes a time, by gossip between sets of GPUs.
+
+Problem: can no allreduce of a size end before a time, by the sets that come with it?
+Input:   a network, the latency of each link, sets, a size and a time; the sets are not trusted.
+Output:  what links carry by then, counted as below; at most what they must carry if it is proved.
+Cost:    two searches for least latencies from each GPU at a set's border.
+Source:  docs/mathematics/time-bound.md. Shares no code with the search for sets.
+
+Choose one GPU of each set as its voice, and one as its ear, at random. The transfers over which a
+voice may be heard by an ear are one-way gossip between m sets, so every piece of the data is in
+2 (m - 1) of them at least. A transfer that is sent at s and arrives at T - r is one of them with a
+probability of at most A(s) B(r). A(s) is the sum, over all sets, of the part of their GPUs whose
+data a sender may have by s; B(r) of the GPUs that a receiver may still reach in r; both 1 at most.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Collection, Iterator, Sequence
+from fractions import Fraction
+
+from forestcoll.schedule.verification.naming import fail
+from forestcoll.topology.model import Topology
+
+__all__ = ["carried_in_gossip"]
+
+_Steps = list[tuple[Fraction, Fraction]]
+"""Moments, and by how much something rises there."""
+
+
+def carried_in_gossip(
+    topology: Topology,
+    latencies: Sequence[Fraction],
+    sets: Sequence[Sequence[int]],
+    time_us: Fraction,
+) -> Fraction:
+    """Return how many bytes links carry between the sets by a time, as far as they count.
+
+    Raises
+    ------
+    VerificationError
+        If the sets are not disjoint, lack a GPU, or leave out a node that may copy or add.
+    """
+    _check_sets(topology, sets)
+    network = _Network(topology, latencies)
+    of_node = {v: place for place, one in enumerate(sets) for v in one}
+    ends = {
+        v
+        for link in topology.links
+        if of_node.get(link.tail) != of_node.get(link.head)
+        for v in (link.tail, link.head)
+        if network.acts[v]
+    }.union(topology.compute)
+    total = Fraction(0)
+    for place in range(len(sets)):
+        senders = {v for v in of_node if of_node[v] == place}
+        receivers = of_node.keys() - senders
+        known = _shares(network, sets, senders & ends, towards=True)
+        reached = _shares(network, sets, receivers & ends, towards=False)
+        for late, bandwidth in _crossing(network, sets, senders, receivers):
+            total += 1000 * bandwidth * _overlap(known, reached, time_us - late)
+    return total
+
+
+def _check_sets(topology: Topology, sets: Sequence[Sequence[int]]) -> None:
+    held = [v for one in sets for v in one]
+    if len(sets) < 2:
+        fail("gossip needs two sets or more")
+    if len(set(held)) != len(held) or not set(held) <= set(range(len(topology.nodes))):
+        fail("the sets of the gossip must be disjoint sets of nodes")
+    if any(not set(one) & set(topology.compute) for one in sets):
+        fail("each set of the gossip must hold a GPU")
+    for v, node in enumerate(topology.nodes):
+        if v not in held and (not node.is_switch or node.multicast):
+            fail(f"{node.name} may copy or add; it must be in a set of the gossip")
+        if node.stores:
+            fail(f"{node.name} stores data; gossip is for switches that only forward")
+
+
+class _Network:
+    """Links both ways, and which nodes may copy or add."""
+
+    def __init__(self, topology: Topology, latencies: Sequence[Fraction]) -> None:
+        self.topology = topology
+        self.acts = [not node.is_switch or node.multicast for node in topology.nodes]
+        self.links = list(zip(topology.links, latencies, strict=True))
+        self.out: list[list[tuple[Fraction, int]]] = [[] for _ in topology.nodes]
+        self.into: list[list[tuple[Fraction, int]]] = [[] for _ in topology.nodes]
+        for link, late in self.links:
+            self.out[link.tail].append((late, link.head))
+            self.into[link.head].append((late, link.tail))
+        self._gpus_near: dict[tuple[int, bool], list[tuple[Fraction, int]]] = {}
+
+    def gpus_near(self, end: int, *, back: bool) -> list[tuple[Fraction, int]]:
+        """Return all GPUs by their latency from a node, or to it."""
+        if (end, back) not in self._gpus_near:
+            away = self.nearest([end], back=back, forwarding=False)
+            self._gpus_near[end, back] = sorted(
+                (away[gpu], gpu) for gpu in self.topology.compute if gpu in away
+            )
+        return self._gpus_near[end, back]
+
+    def nearest(
+        self, starts: Collection[int], *, back: bool, forwarding: bool
+    ) -> dict[int, Fraction]:
+        """Return least latencies from some nodes, or to them; maybe over forwarding nodes only."""
+        beside = self.into if back else self.out
+        found: dict[int, Fraction] = {}
+        waiting = [(Fraction(0), v) for v in starts]
+        while waiting:
+            away, v = heapq.heappop(waiting)
+            if v in found:
+                continue
+            found[v] = away
+            for late, other in beside[v]:
+                if other not in found and not (forwarding and self.acts[other]):
+                    heapq.heappush(waiting, (away + late, other))
+        return found
+
+
+def _shares(
+    network: _Network, sets: Sequence[Sequence[int]], ends: Collection[int], *, towards: bool
+) -> _Steps:
+    """Return when the largest share of any end rises, and by how much."""
+    gpus = frozenset(network.topology.compute)
+    part = {v: Fraction(1, len(gpus.intersection(one))) for one in sets for v in gpus & {*one}}
+    values: dict[Fraction, Fraction] = {}
+    for end in ends:
+        share = Fraction(0)
+        for away, gpu in network.gpus_near(end, back=towards):
+            share += part[gpu]
+            values[away] = max(min(Fraction(1), share), values.get(away, Fraction(0)))
+            if share >= 1:
+                break
+    rises: _Steps = []
+    best = Fraction(0)
+    for moment, share in sorted(values.items()):
+        if share > best:
+            rises.append((moment, share - best))
+            best = share
+    return rises
+
+
+def _crossing(
+    network: _Network,
+    sets: Sequence[Sequence[int]],
+    senders: Collection[int],
+    receivers: Collection[int],
+) -> Iterator[tuple[Fraction, Fraction]]:
+    """Yield the least latency of a transfer over each link that counts, and its bandwidth.
+
+    Every transfer takes a link that leaves the senders, and, between two sets, one that leads into
+    or out of the first of them.
+    """
+    first = frozenset(sets[0])
+    inward = len(sets) == 2 and not first & set(senders)
+    before = network.nearest([v for v in senders if network.acts[v]], back=False, forwarding=True)
+    after = network.nearest([v for v in receivers if network.acts[v]], back=True, forwarding=True)
+    for link, late in network.links:
+        leaves = link.tail in senders and link.head not in senders
+        enters = link.head in first and link.tail not in first
+        if (enters if inward else leaves) and link.tail in before and link.head in after:
+            yield before[link.tail] + late + after[link.head], link.bandwidth_gb_s
+
+
+def _overlap(known: _Steps, reached: _Steps, left: Fraction) -> Fraction:
+    """Return the integral, over a time, of what is known so far times what is reached after."""
+    return sum(
+        (
+            more * few * (left - since - until)
+            for since, more in known
+            for until, few in reached
+            if since + until < left
+        ),
+        start=Fraction(0),
+    )
