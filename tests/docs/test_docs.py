@@ -34,10 +34,12 @@ def _text(page: Path) -> str:
 
 
 SLOW = {
+    "docs/formats/runtime-files.md",
     "docs/how-to/add-a-method.md",
     "docs/how-to/run-on-cpus.md",
     "docs/how-to/schedule-for-mscclpp.md",
     "docs/how-to/sweep.md",
+    "docs/simulation.md",
     "docs/start/features.md",
 }
 """Pages that take more than ten seconds."""
