@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
+from typing import TypeGuard
 
 from forestcoll.errors import InvalidTopologyError, did_you_mean
 from forestcoll.topology.changes.named_parts import links_named
@@ -55,6 +56,7 @@ class TopologyBuilder:
         self._links: list[Link] = []
         self._shared: list[tuple[str, tuple[str, ...], Fraction]] = []
         self._position: dict[str, int] = {}
+        self._usual: dict[int, object] = {}  # numbers by identity, kept alive, each checked once
 
     def gpu(self, name: str, box: int | None = None, index: int | None = None) -> str:
         """Add a compute node and return its name."""
@@ -102,12 +104,22 @@ class TopologyBuilder:
         if len(self._links) + room > MOST_LINKS:
             raise InvalidTopologyError(f"has over {MOST_LINKS} links; ask for a smaller network")
         ends = self._find(tail), self._find(head)
-        if is_usual(bandwidth) and is_usual(latency):  # nearly all: no message is written for them
+        # Nearly all: no message is written for them.
+        if self._is_usual(bandwidth) and self._is_usual(latency):
             return Link(*ends, bandwidth, latency)
         where = f"link {tail} -> {head}"
         return Link(
             *ends, exact(bandwidth, f"{where}: bandwidth"), exact(latency, f"{where}: latency")
         )
+
+    def _is_usual(self, number: object) -> TypeGuard[Fraction]:
+        """Return :func:`is_usual` of a number; the links of a large network share few objects."""
+        if id(number) in self._usual:
+            return True
+        if is_usual(number):
+            self._usual[id(number)] = number
+            return True
+        return False
 
     def share(self, name: str, links: str | Iterable[str], bandwidth_gb_s: Exact | float) -> None:
         """Add a shared capacity: a common limit of some links.

@@ -12,10 +12,12 @@ Source:  ForestColl's model requires balance at every node. Its switch removal (
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, get_args
+from typing import Literal, Self, get_args
 
 import numpy as np
+import numpy.typing as npt
 
 from forestcoll.errors import (
     DisconnectedError,
@@ -126,11 +128,9 @@ def uses_all_bandwidth(topology: Topology, reduction: bool, *, multicast: bool =
 def _check_connected(topology: Topology, collective: str, roots: Sequence[int]) -> None:
     """Check that the first root reaches every GPU and every root reaches it; or the reverse."""
     first = roots[0]
-    successors: list[list[int]] = [[] for _ in topology.nodes]
-    predecessors: list[list[int]] = [[] for _ in topology.nodes]
-    for tail, head in zip(*(ends.tolist() for ends in topology.link_ends), strict=True):
-        successors[tail].append(head)
-        predecessors[head].append(tail)
+    tail, head = topology.link_ends
+    nodes = len(topology.nodes)
+    successors, predecessors = _Neighbours.of(tail, head, nodes), _Neighbours.of(head, tail, nodes)
     reduction = collective in ("reduce-scatter", "reduce")
     reached = roots if reduction else topology.compute
     reaching = topology.compute if reduction else roots
@@ -140,16 +140,35 @@ def _check_connected(topology: Topology, collective: str, roots: Sequence[int]) 
         raise _disconnected(topology, gpu, first)
 
 
-def _missed(first: int, wanted: Sequence[int], neighbours: Sequence[Sequence[int]]) -> list[int]:
-    """Return those of ``wanted`` that a search from the first one does not find."""
-    seen = {first}
-    frontier = [first]
+@dataclass(frozen=True, slots=True)
+class _Neighbours:
+    """The neighbours of node v: ``other[first[v]]`` to ``other[first[v + 1]]``, the end excluded.
+
+    Two flat lists, as a list a node takes most of the time of the check.
+    """
+
+    first: list[int]
+    other: list[int]
+
+    @classmethod
+    def of(cls, end: npt.NDArray[np.int32], other: npt.NDArray[np.int32], nodes: int) -> Self:
+        first = np.append(0, np.cumsum(np.bincount(end, minlength=nodes)))
+        return cls(first.tolist(), other[np.argsort(end, kind="stable")].tolist())
+
+
+def _missed(start: int, wanted: Sequence[int], neighbours: _Neighbours) -> list[int]:
+    """Return those of ``wanted`` that a search from the start does not find."""
+    first, other = neighbours.first, neighbours.other
+    seen = bytearray(len(first))
+    seen[start] = 1
+    frontier = [start]
     while frontier:
-        for neighbour in neighbours[frontier.pop()]:
-            if neighbour not in seen:
-                seen.add(neighbour)
+        at = frontier.pop()
+        for neighbour in other[first[at] : first[at + 1]]:
+            if not seen[neighbour]:
+                seen[neighbour] = 1
                 frontier.append(neighbour)
-    return [gpu for gpu in wanted if gpu not in seen]
+    return [gpu for gpu in wanted if not seen[gpu]]
 
 
 def _disconnected(topology: Topology, start: int, end: int) -> DisconnectedError:

@@ -92,3 +92,14 @@ def test_the_builder_counts_its_nodes_and_links(monkeypatch: pytest.MonkeyPatch)
         builder.switch("c")
     with pytest.raises(InvalidTopologyError, match="has over 2 links"):
         builder.arc("a", "b", 1)
+
+
+def test_a_number_is_checked_however_often_it_comes() -> None:
+    """A usual number stays usual by identity; an equal one that is inexact is refused."""
+    builder, ten = TopologyBuilder(), Fraction(10)
+    a, b, c = (builder.gpu(name) for name in "abc")
+    builder.link(a, b, ten)
+    builder.link(b, c, ten, ten)
+    with pytest.raises(InvalidTopologyError, match="about 1e"):
+        builder.link(a, c, Fraction(10**100))
+    assert {link.bandwidth_gb_s for link in builder.build("three").links} == {ten}
