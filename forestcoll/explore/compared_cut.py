@@ -12,11 +12,11 @@ from matplotlib.figure import Figure
 
 from forestcoll.core.optimality import optimum
 from forestcoll.draw import draw_topology, svg_text
-from forestcoll.errors import InvalidParameterError
+from forestcoll.errors import InvalidParameterError, InvalidTopologyError
 from forestcoll.problem.cuts import Cut
 from forestcoll.problem.optimum import Optimum
 from forestcoll.topology.changes.named_parts import parts_named
-from forestcoll.topology.describe import decimal
+from forestcoll.topology.describe import counted, decimal
 from forestcoll.topology.in_rows import frame_of
 from forestcoll.topology.spec import Network, as_topology
 from forestcoll.what_if.tightest_cuts import TightCut, tightest_cuts
@@ -133,7 +133,8 @@ def compare_cut(
     Parameters
     ----------
     leaving_out : str or iterable of str
-        The nodes that are not in S, by names or patterns: "b0.*" is everything but box 0.
+        The nodes that are not in S, by names or patterns, in one text with commas
+        between: with "b0.*", S is everything but box 0.
     count : int
         The number of tightest cuts to search for.
 
@@ -153,13 +154,19 @@ def compare_cut(
     (400.0, 346.6666666666667, False)
     """
     topology = as_topology(topology)
-    texts = [leaving_out] if isinstance(leaving_out, str) else list(leaving_out)
+    texts = leaving_out.split(",") if isinstance(leaving_out, str) else list(leaving_out)
     outside: set[int] = set()
-    for text in texts:
+    for text in filter(None, map(str.strip, texts)):
         nodes = parts_named(topology, text).nodes
         if not nodes:
             raise InvalidParameterError(f"{text!r} names links; a cut is a set of nodes")
         outside.update(nodes)
     inside = [v for v in range(len(topology.nodes)) if v not in outside]
+    left_out = len(outside.intersection(topology.compute))
+    if not 0 < left_out < topology.num_compute:
+        raise InvalidTopologyError(
+            f"the cut leaves out {left_out} of {counted(topology.num_compute, 'GPU')}; leave out "
+            f"some and not all, for example {topology.nodes[topology.compute[0]].name}"
+        )
     cut = Cut(topology, inside)
     return CutComparison(cut, tightest_cuts(topology, count=count), optimum(topology))

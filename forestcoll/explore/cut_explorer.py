@@ -132,8 +132,7 @@ class CutExplorer:
                 raise InvalidParameterError(f"the speed of {name} is {field.value}, not positive")
             if wanted != speed:
                 topology = topology.scaled(links, wanted / speed)
-        outside = [text.strip() for text in self.leaving_out.value.split(",") if text.strip()]
-        return compare_cut(topology, outside, count=self.count.value)
+        return compare_cut(topology, self.leaving_out.value, count=self.count.value)
 
     def _on_network(self, _: Any) -> None:
         self._show(load=True)

@@ -22,6 +22,7 @@ def test_a_cut_is_named_by_the_nodes_outside() -> None:
     assert seen.cut == Cut(BOXES, inside)
     assert seen.tightest == tightest_cuts(BOXES, count=2)
     assert not seen.binds
+    assert compare_cut(BOXES, "b0.gpu0, b0.gpu1", count=2) == seen
     assert compare_cut(BOXES, "b0.gpu0").binds
 
 
@@ -65,8 +66,12 @@ def test_a_frame_has_an_optimum_that_is_no_cut() -> None:
 def test_selections_that_are_no_cut_are_refused() -> None:
     with pytest.raises(InvalidTopologyError, match="b9"):
         compare_cut(BOXES, "b9.*")
-    with pytest.raises(InvalidTopologyError, match="holds 0 of 16 GPUs"):
+    with pytest.raises(InvalidTopologyError, match=r"leaves out 16 of 16 GPUs; .* b0\.gpu0"):
         compare_cut(BOXES, "*")
+    nothing: list[str] = []
+    for no_gpu in ("ib", nothing, " , "):
+        with pytest.raises(InvalidTopologyError, match="leaves out 0 of 16 GPUs"):
+            compare_cut(BOXES, no_gpu)
     with pytest.raises(InvalidParameterError, match="names links"):
         compare_cut(BOXES, "b0.gpu0 - ib")
     one_way = load_topology("ring:nodes=3,bidirectional=false").without("gpu0 -> gpu1")
