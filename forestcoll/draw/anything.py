@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 from functools import singledispatch
+from inspect import signature
 from typing import Any, Protocol, runtime_checkable
 
 import networkx as nx
@@ -31,7 +32,7 @@ from forestcoll.draw.time_cut import draw_time_bound
 from forestcoll.draw.topology import Colouring, draw_coloured, draw_topology
 from forestcoll.draw.tree import draw_tree
 from forestcoll.draw.usage import draw_usage
-from forestcoll.errors import UnsupportedError
+from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.forest_over_time.timed_forests import TimedSchedule
 from forestcoll.generation import Generated
 from forestcoll.k_scan import BestK
@@ -93,6 +94,8 @@ def draw(shown: object, /, *args: Any, **options: Any) -> Figure:
     ------
     UnsupportedError
         If there is no drawing of such an object.
+    InvalidParameterError
+        If its drawing has no such arguments.
     ForestCollError
         As the function that draws it.
 
@@ -102,6 +105,13 @@ def draw(shown: object, /, *args: Any, **options: Any) -> Figure:
     >>> forestcoll.draw(forestcoll.optimum("ring:nodes=4")).get_size_inches()[0].item()
     6.0
     """
+    try:
+        signature(_drawn.dispatch(type(shown))).bind(shown, *args, **options)
+    except TypeError as error:
+        raise InvalidParameterError(
+            f"the drawing of {type(shown).__name__}: {error}; to write a file, call "
+            f"forestcoll.draw.save_figure(figure, path)"
+        ) from error
     return _drawn(shown, *args, **options)
 
 

@@ -6,18 +6,23 @@ import html
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
 from forestcoll.core.optimality import optimum
 from forestcoll.draw import draw_topology, svg_text
-from forestcoll.errors import InvalidParameterError
+from forestcoll.errors import InvalidParameterError, InvalidTopologyError
 from forestcoll.problem.cuts import Cut
 from forestcoll.problem.optimum import Optimum
 from forestcoll.topology.changes.named_parts import parts_named
-from forestcoll.topology.describe import decimal
-from forestcoll.topology.model import Topology
+from forestcoll.topology.describe import counted, decimal
+from forestcoll.topology.in_rows import frame_of
+from forestcoll.topology.spec import Network, as_topology
 from forestcoll.what_if.tightest_cuts import TightCut, tightest_cuts
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["CutComparison", "compare_cut"]
 
@@ -81,16 +86,38 @@ class CutComparison:
         """Return the picture of the network, with the cut in colour, as SVG."""
         return svg_text(draw_topology(self.cut.topology, self.cut))
 
+    def to_frame(self) -> pd.DataFrame:
+        """Return the table as a pandas data frame; rates become floats.
+
+        ``what`` is the place of the cut: "your cut", "optimum", "tightest" or "next", with the
+        number of copies. Where links share a capacity, the row of the optimum may be no cut.
+
+        Raises
+        ------
+        MissingPackageError
+            If pandas is not installed.
+        """
+        rates = [self.cut.algbw_gb_s, *([] if self._attained else [self.optimum_gb_s])]
+        rates += [one.cut.algbw_gb_s for one in self.tightest]
+        return frame_of(
+            {"algbw_gb_s": rate, "what": what, "cut": words}
+            for rate, (_, what, words) in zip(rates, self._rows(), strict=True)
+        )
+
+    @property
+    def _attained(self) -> bool:
+        """Whether the tightest cut is the optimum."""
+        return self.optimum_gb_s == self.tightest[0].cut.algbw_gb_s
+
     def _rows(self) -> list[tuple[str, str, str]]:
-        attained = self.optimum_gb_s == self.tightest[0].cut.algbw_gb_s
-        binds = "which binds" if attained else "the tightest there is"
+        binds = "which binds" if self._attained else "the tightest there is"
         verdict = f"your cut, {binds}" if self.binds else "your cut"
         rows = [(decimal(self.cut.algbw_gb_s), verdict, self.cut.in_words())]
-        if not attained:
+        if not self._attained:
             rows.append(
                 (decimal(self.optimum_gb_s), "optimum", "; ".join(self.optimum.what_binds()))
             )
-        first = "optimum" if attained else "tightest"
+        first = "optimum" if self._attained else "tightest"
         for place, one in enumerate(self.tightest):
             copies = "many" if one.copies is None else str(one.copies)
             what = f"{first if place == 0 else 'next'}, {copies} x"
@@ -99,14 +126,15 @@ class CutComparison:
 
 
 def compare_cut(
-    topology: Topology, leaving_out: str | Iterable[str], *, count: int = 3
+    topology: Network, leaving_out: str | Iterable[str], *, count: int = 3
 ) -> CutComparison:
     """Compare a cut, for an allgather, with the tightest ones.
 
     Parameters
     ----------
     leaving_out : str or iterable of str
-        The nodes that are not in S, by names or patterns: "b0.*" is everything but box 0.
+        The nodes that are not in S, by names or patterns, in one text with commas
+        between: with "b0.*", S is everything but box 0.
     count : int
         The number of tightest cuts to search for.
 
@@ -121,18 +149,24 @@ def compare_cut(
 
     Examples
     --------
-    >>> from forestcoll.topology import load_topology
-    >>> seen = compare_cut(load_topology("dgx_a100:boxes=2"), "b0.*")
+    >>> seen = compare_cut("dgx_a100:boxes=2", "b0.*")
     >>> float(seen.cut.algbw_gb_s), float(seen.optimum_gb_s), seen.binds
     (400.0, 346.6666666666667, False)
     """
-    texts = [leaving_out] if isinstance(leaving_out, str) else list(leaving_out)
+    topology = as_topology(topology)
+    texts = leaving_out.split(",") if isinstance(leaving_out, str) else list(leaving_out)
     outside: set[int] = set()
-    for text in texts:
+    for text in filter(None, map(str.strip, texts)):
         nodes = parts_named(topology, text).nodes
         if not nodes:
             raise InvalidParameterError(f"{text!r} names links; a cut is a set of nodes")
         outside.update(nodes)
     inside = [v for v in range(len(topology.nodes)) if v not in outside]
+    left_out = len(outside.intersection(topology.compute))
+    if not 0 < left_out < topology.num_compute:
+        raise InvalidTopologyError(
+            f"the cut leaves out {left_out} of {counted(topology.num_compute, 'GPU')}; leave out "
+            f"some and not all, for example {topology.nodes[topology.compute[0]].name}"
+        )
     cut = Cut(topology, inside)
     return CutComparison(cut, tightest_cuts(topology, count=count), optimum(topology))

@@ -6,6 +6,8 @@ Without widgets (on the web, in print) the first comparison appears as static ou
 from __future__ import annotations
 
 import html
+import os
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
@@ -34,27 +36,42 @@ class CutExplorer:
 
     Parameters
     ----------
-    network : str
+    network : str or path
         A family, such as "dgx_a100:boxes=3", or a topology file.
-    leaving_out : str
-        The nodes that S leaves out, by names or patterns with commas between.
+    leaving_out : str or iterable of str, optional
+        The nodes that S leaves out, by names or patterns, in one text with commas between.
+        Without it, the first GPU.
     count : int
         How many tightest cuts are listed.
 
     Raises
     ------
+    InvalidParameterError
+        If the network is neither a text nor a path.
     ForestCollError
         If the first comparison fails; later failures appear as a line in the form.
     """
 
     def __init__(
-        self, network: str = "dgx_a100:boxes=3", leaving_out: str = "b0.*", count: int = 3
+        self,
+        network: str | os.PathLike[str] = "dgx_a100:boxes=3",
+        leaving_out: str | Iterable[str] | None = None,
+        count: int = 3,
     ) -> None:
+        if not isinstance(network, str | os.PathLike):
+            raise InvalidParameterError(
+                f"the explorer's network is a {type(network).__name__}; give a family or the path "
+                f"of a file, which its form shows, or use compare_cut"
+            )
         self.network = widgets.Text(
-            network, description="network", layout=_WIDE, style=_STYLE, continuous_update=False
+            os.fspath(network),
+            description="network",
+            layout=_WIDE,
+            style=_STYLE,
+            continuous_update=False,
         )
         self.leaving_out = widgets.Text(
-            leaving_out,
+            leaving_out if isinstance(leaving_out, str) else ", ".join(leaving_out or ()),
             description="S leaves out",
             layout=_WIDE,
             style=_STYLE,
@@ -67,6 +84,8 @@ class CutExplorer:
         self._fields = widgets.VBox()
         self._view = widgets.HTML()
         self._load()
+        if leaving_out is None:
+            self.leaving_out.value = self._base.nodes[self._base.compute[0]].name
         self.comparison: CutComparison = self._compared()
         self._view.value = self.comparison._repr_html_()
         self.network.observe(self._on_network, "value")
@@ -113,8 +132,7 @@ class CutExplorer:
                 raise InvalidParameterError(f"the speed of {name} is {field.value}, not positive")
             if wanted != speed:
                 topology = topology.scaled(links, wanted / speed)
-        outside = [text.strip() for text in self.leaving_out.value.split(",") if text.strip()]
-        return compare_cut(topology, outside, count=self.count.value)
+        return compare_cut(topology, self.leaving_out.value, count=self.count.value)
 
     def _on_network(self, _: Any) -> None:
         self._show(load=True)

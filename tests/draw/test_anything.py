@@ -9,7 +9,7 @@ import forestcoll.draw
 from baselines.registry import METHODS
 from forestcoll.draw import canvas
 from forestcoll.draw.anything import draw
-from forestcoll.errors import UnsupportedError
+from forestcoll.errors import InvalidParameterError, UnsupportedError
 
 BOXES = "dgx_a100:boxes=2"
 TOPOLOGY = forestcoll.load_topology(BOXES)
@@ -123,3 +123,11 @@ def test_a_very_large_picture_is_a_png(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = draw(BOXES)._repr_mimebundle_()  # type: ignore[attr-defined]
     assert shown["image/png"].startswith(b"\x89PNG")
     assert "image/svg+xml" not in shown
+
+
+def test_arguments_that_its_drawing_has_not_are_refused() -> None:
+    optimum = forestcoll.optimum("ring:nodes=4")
+    with pytest.raises(InvalidParameterError, match=r"drawing of Optimum: too many .*save_figure"):
+        draw(optimum, "cut.png")
+    with pytest.raises(InvalidParameterError, match="unexpected keyword argument 'title'"):
+        draw(optimum, title="mine")

@@ -1,11 +1,16 @@
 """One's own cut beside the tightest ones."""
 
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from types import SimpleNamespace
+
 import pytest
 
 from forestcoll.errors import DisconnectedError, InvalidParameterError, InvalidTopologyError
 from forestcoll.explore.compared_cut import compare_cut
 from forestcoll.problem.cuts import Cut
-from forestcoll.topology import load_topology
+from forestcoll.topology import load_topology, write_topology
 from forestcoll.what_if.tightest_cuts import tightest_cuts
 
 BOXES = load_topology("dgx_a100:boxes=2")
@@ -17,6 +22,7 @@ def test_a_cut_is_named_by_the_nodes_outside() -> None:
     assert seen.cut == Cut(BOXES, inside)
     assert seen.tightest == tightest_cuts(BOXES, count=2)
     assert not seen.binds
+    assert compare_cut(BOXES, "b0.gpu0, b0.gpu1", count=2) == seen
     assert compare_cut(BOXES, "b0.gpu0").binds
 
 
@@ -33,11 +39,39 @@ def test_it_reads_as_a_table_and_shows_a_picture() -> None:
     assert "<?xml" not in page
 
 
+def test_a_network_is_given_by_its_file_as_everywhere(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    write_topology(BOXES, path)
+    for network in (path, str(path), "dgx_a100:boxes=2"):
+        assert compare_cut(network, "b0.*").cut.algbw_gb_s == 400
+
+
+def test_a_frame_has_the_rows_of_the_table() -> None:
+    frame = compare_cut(BOXES, "b0.*", count=2).to_frame()
+    assert list(frame.columns) == ["algbw_gb_s", "what", "cut"]
+    assert list(frame["what"]) == ["your cut", "optimum, 16 x"]
+    assert list(frame["algbw_gb_s"]) == pytest.approx([400, 1040 / 3])
+    assert frame["cut"][1].startswith("everything but GPU")
+
+
+def test_a_frame_has_an_optimum_that_is_no_cut() -> None:
+    seen = compare_cut(BOXES, "b0.*", count=1)
+    below = SimpleNamespace(algbw_gb_s=Fraction(300), what_binds=lambda: ["prices"])
+    frame = replace(seen, optimum=below).to_frame()  # type: ignore[arg-type]
+    assert list(frame["what"]) == ["your cut", "optimum", "tightest, 16 x"]
+    assert list(frame["algbw_gb_s"]) == pytest.approx([400, 300, 1040 / 3])
+    assert frame["cut"][1] == "prices"
+
+
 def test_selections_that_are_no_cut_are_refused() -> None:
     with pytest.raises(InvalidTopologyError, match="b9"):
         compare_cut(BOXES, "b9.*")
-    with pytest.raises(InvalidTopologyError, match="holds 0 of 16 GPUs"):
+    with pytest.raises(InvalidTopologyError, match=r"leaves out 16 of 16 GPUs; .* b0\.gpu0"):
         compare_cut(BOXES, "*")
+    nothing: list[str] = []
+    for no_gpu in ("ib", nothing, " , "):
+        with pytest.raises(InvalidTopologyError, match="leaves out 0 of 16 GPUs"):
+            compare_cut(BOXES, no_gpu)
     with pytest.raises(InvalidParameterError, match="names links"):
         compare_cut(BOXES, "b0.gpu0 - ib")
     one_way = load_topology("ring:nodes=3,bidirectional=false").without("gpu0 -> gpu1")

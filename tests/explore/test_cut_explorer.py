@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from forestcoll.errors import InvalidTopologyError
+from forestcoll.errors import InvalidParameterError, InvalidTopologyError
 from forestcoll.explore.compared_cut import compare_cut
 from forestcoll.explore.cut_explorer import CutExplorer
 from forestcoll.topology import load_topology, write_topology
@@ -33,6 +33,18 @@ def test_a_file_of_ones_own_is_a_network(tmp_path: Path) -> None:
     explorer = CutExplorer(str(path), "b0.gpu0, b0.gpu1")
     assert explorer.comparison.binds
     assert len(explorer.speeds) == 4
+    assert CutExplorer(path, ["b0.gpu0", "b0.gpu1"]).comparison == explorer.comparison
+
+
+def test_without_a_cut_the_first_gpu_is_left_out() -> None:
+    explorer = CutExplorer("ring:nodes=4")
+    assert explorer.leaving_out.value == "gpu0"
+    assert explorer.comparison == compare_cut("ring:nodes=4", "gpu0")
+
+
+def test_a_network_that_the_form_cannot_show_is_refused() -> None:
+    with pytest.raises(InvalidParameterError, match="is a Topology; give a family"):
+        CutExplorer(load_topology("ring:nodes=4"))  # type: ignore[arg-type]
 
 
 def test_errors_are_shown_and_can_be_corrected() -> None:
