@@ -111,7 +111,10 @@ def test_a_method_takes_a_network_in_every_form(form: str, tmp_path: Path) -> No
     """As generate does; the schedule is the same."""
     topology = load_topology("ring:nodes=4")
     write_topology(topology, tmp_path / "ring.yaml")
-    networks = {"specification": "ring:nodes=4", "path": tmp_path / "ring.yaml"}
+    networks: dict[str, str | Path] = {
+        "specification": "ring:nodes=4",
+        "path": tmp_path / "ring.yaml",
+    }
     made = METHODS["ring"].run(networks.get(form, topology))
     assert made == METHODS["ring"].run(topology)
 
