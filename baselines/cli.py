@@ -10,7 +10,8 @@ import typer
 
 from baselines.allreduce_cli import compare_allreduces
 from baselines.interface.forwarding_gpus import forwarding_gpus
-from baselines.interface.method import Schedule
+from baselines.interface.method import Method, Schedule
+from baselines.interface.own_function import is_reference, own_method
 from baselines.interface.parameters import setting
 from baselines.interface.search import Search
 from baselines.registry import METHODS
@@ -20,7 +21,7 @@ from forestcoll.cli.demands import DemandText
 from forestcoll.cli.facts import as_json, as_text
 from forestcoll.cli.options import Json, Spec
 from forestcoll.cli.output import SCHEDULES, expect_writable
-from forestcoll.errors import UnknownMethodError, did_you_mean
+from forestcoll.errors import UnknownMethodError, VerificationError, did_you_mean
 from forestcoll.problem.limits import MOST_SECONDS, MOST_THREADS, Limits
 from forestcoll.schedule import (
     Allreduce,
@@ -61,7 +62,12 @@ def list_methods(json_: Json = False) -> None:
 
 @app.command("run")
 def run_method(
-    name: Annotated[str, typer.Argument(metavar="METHOD", help="A name from `baselines list`.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="METHOD", help="A name from `baselines list`, or your own module:function."
+        ),
+    ],
     spec: Spec,
     collective: Annotated[
         str | None, typer.Option("--collective", help="Default: the method's first.")
@@ -88,9 +94,7 @@ def run_method(
     json_: Json = False,
 ) -> None:
     """Generate a baseline's schedule, verify it, and print its costs."""
-    if name not in METHODS:
-        hint = did_you_mean(name, METHODS, f"known: {', '.join(METHODS)}")
-        raise UnknownMethodError(f"there is no method {name!r}; {hint}")
+    method = _method(name)
     if output is not None:
         expect_writable(output, SCHEDULES)
     parameters = dict(map(setting, settings or ()))
@@ -100,11 +104,13 @@ def run_method(
     began = time.perf_counter()
     limits = Limits(seconds=seconds, threads=threads)
     searches: dict[str, Search] = {}
-    schedule = METHODS[name].run(
+    schedule = method.run(
         topology, collective, parameters, limits, lambda one: searches.update({one.stage: one})
     )
     elapsed = time.perf_counter() - began
     verify(schedule)
+    if collective is not None and schedule.collective != collective:
+        raise VerificationError(f"the schedule is of {schedule.collective}; {collective} was due")
     if output is not None:
         write_schedule(schedule, output)
     found, finish = cost(schedule), makespan_s_per_gb(schedule)
@@ -120,12 +126,21 @@ def run_method(
         "algbw_makespan_gb_s": None if finish is None else 1 / finish,
         "busiest_link": " -> ".join(found.busiest_link),
         "verified": True,
-        "differences": METHODS[name].notes or None,
+        "differences": method.notes or None,
         "searches": searches or None,
         "generation_s": elapsed,
         "file": output,
     }
     typer.echo(as_json(facts) if json_ else as_text(facts))
+
+
+def _method(name: str) -> Method:
+    if is_reference(name):
+        return own_method(name)
+    if name not in METHODS:
+        hint = did_you_mean(name, METHODS, f"known: {', '.join(METHODS)}")
+        raise UnknownMethodError(f"there is no method {name!r}; {hint}, or a module:function")
+    return METHODS[name]
 
 
 def _demand(schedule: Schedule) -> dict[str, object]:

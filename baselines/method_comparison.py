@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from baselines.compared_method import Compared
 from baselines.interface.method import Method, Schedule
+from baselines.interface.own_function import is_reference, own_method, own_name
 from baselines.registry import METHODS
 from forestcoll.api import optimum, simulate, verify
 from forestcoll.errors import (
@@ -56,6 +57,10 @@ class Comparison(InRows[Compared]):
     __slots__ = ()
     what = "method"
 
+    def __repr__(self) -> str:
+        wrong = sum(one.reason.startswith("wrong: ") for one in self)
+        return f"{super().__repr__()[:-1]}, {wrong} wrong>" if wrong else super().__repr__()
+
     def figure(self) -> matplotlib.figure.Figure:
         """Return a bar for each method, with the optimum as a line; ``forestcoll.draw`` shows it.
 
@@ -83,9 +88,10 @@ def compare(
     ----------
     topology : Topology, or its specification, path or networkx graph
     methods : sequence, optional
-        Names of baselines, "forestcoll", methods, and functions ``function(topology)`` or
-        ``function(topology, collective)`` that return a schedule. By default :func:`quick_methods`:
-        "forestcoll" and all baselines for this collective that do not search within a time limit.
+        Names of baselines, "forestcoll", "module:function", methods, and functions
+        ``function(topology)`` or ``function(topology, collective)`` that return a schedule. By
+        default :func:`quick_methods`: "forestcoll" and all baselines for this collective that do
+        not search within a time limit.
     collective : str
     size : int or str, optional
         Bytes, or a text such as "1MB", for which the schedules are simulated, too.
@@ -136,6 +142,9 @@ def _named(
         if one == OURS:
             yield OURS, partial(_core, collective)
         elif isinstance(one, str):
+            if is_reference(one):
+                yield one, _runner(own_method(one), collective, seconds)
+                continue
             if one not in METHODS:
                 known = ", ".join((OURS, *METHODS))
                 raise UnknownMethodError(f"there is no method {one!r}; known: {known}")
@@ -144,8 +153,7 @@ def _named(
             yield one.name, _runner(one, collective, seconds)
         else:
             takes = "collective" in inspect.signature(one).parameters
-            name = getattr(one, "__name__", type(one).__name__)
-            yield name, partial(one, collective=collective) if takes else one
+            yield own_name(one), partial(one, collective=collective) if takes else one
 
 
 def _core(collective: str, topology: Topology) -> Schedule:
@@ -160,11 +168,11 @@ class _Bounds:
     """The bounds of a collective; switches that add and copy have another one for allreduces."""
 
     def __init__(self, topology: Topology, collective: str) -> None:
-        self._topology, self._collective = topology, collective
+        self._topology, self.collective = topology, collective
 
     def of(self, schedule: Schedule) -> Fraction | None:
         """Return the bound of the model that a schedule belongs to; None of an all-to-all."""
-        if self._collective == "all-to-all":
+        if self.collective == "all-to-all":
             return None
         if isinstance(schedule, Allreduce) and isinstance(schedule.gather, MulticastForest):
             return self._in_network
@@ -172,7 +180,7 @@ class _Bounds:
 
     @cached_property
     def _forwarding(self) -> Fraction:
-        return optimum(self._topology, collective=self._collective).algbw_gb_s
+        return optimum(self._topology, collective=self.collective).algbw_gb_s
 
     @cached_property
     def _in_network(self) -> Fraction:
@@ -180,6 +188,14 @@ class _Bounds:
         assert isinstance(made, Allreduce)
         assert made.bound is not None
         return made.bound.algbw_gb_s
+
+
+def _expect(schedule: Schedule, topology: Topology, collective: str) -> None:
+    """Refuse a right schedule that is for another purpose; its rate has another bound."""
+    if schedule.collective != collective:
+        raise VerificationError(f"the schedule is of {schedule.collective}; {collective} was due")
+    if schedule.topology != topology:
+        raise VerificationError("the schedule is for a network that differs from this one")
 
 
 def _compared(
@@ -196,6 +212,7 @@ def _compared(
         return Compared(name, reason=str(error).removeprefix("unsupported: "))
     try:
         verify(schedule)
+        _expect(schedule, topology, bounds.collective)
     except VerificationError as error:
         return Compared(name, reason=f"wrong: {error}", schedule=schedule)
     steps: Any = None if schedule.collective == "all-to-all" else synchronous(schedule)

@@ -17,6 +17,7 @@ from dataclasses import replace
 from typing import Any
 
 from baselines.interface.method import Schedule
+from baselines.interface.own_function import is_reference
 from baselines.interface.parameters import complaint
 from baselines.interface.search import Report
 from baselines.interface.supported import GATHERING, check_supported
@@ -54,12 +55,6 @@ def claims(name: str) -> tuple[str, ...] | None:
     if name in METHODS:
         return METHODS[name].collectives
     return _OURS_DO.get(name)
-
-
-def is_reference(name: str) -> bool:
-    """Whether a name is a ``module:function``."""
-    module, _, function = name.partition(":")
-    return bool(module and function)
 
 
 def find_method(name: str) -> Callable[..., Schedule]:

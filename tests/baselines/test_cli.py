@@ -8,14 +8,16 @@ from typer.testing import CliRunner, Result
 
 from baselines import METHODS
 from baselines.cli import app
+from baselines.interface.method import Schedule
 from forestcoll.errors import (
     ForestCollError,
     InvalidParameterError,
     UnknownMethodError,
     UnsupportedError,
+    VerificationError,
 )
 from forestcoll.schedule import StepSchedule, read_schedule, verify
-from forestcoll.topology import load_topology, write_topology
+from forestcoll.topology import Topology, load_topology, write_topology
 from tests.command_line import document, invoke
 
 
@@ -92,12 +94,27 @@ def test_searches_report_status_incumbent_bound_and_gap() -> None:
     assert document("baselines", "run", "ring", "ring:nodes=3")["searches"] is None
 
 
+def gathered(topology: Topology) -> Schedule:
+    """A reader's own method."""
+    return METHODS["ring"].run(topology, "allgather")
+
+
+def test_a_function_of_a_reader_runs() -> None:
+    facts = document("baselines", "run", "tests.baselines.test_cli:gathered", "ring:nodes=4")
+    assert facts["method"] == "tests.baselines.test_cli:gathered"
+    assert facts["verified"]
+    assert facts["algbw_gb_s"]
+
+
 @pytest.mark.parametrize("form", ["specification", "path", "topology"])
 def test_a_method_takes_a_network_in_every_form(form: str, tmp_path: Path) -> None:
     """As generate does; the schedule is the same."""
     topology = load_topology("ring:nodes=4")
     write_topology(topology, tmp_path / "ring.yaml")
-    networks = {"specification": "ring:nodes=4", "path": tmp_path / "ring.yaml"}
+    networks: dict[str, str | Path] = {
+        "specification": "ring:nodes=4",
+        "path": tmp_path / "ring.yaml",
+    }
     made = METHODS["ring"].run(networks.get(form, topology))
     assert made == METHODS["ring"].run(topology)
 
@@ -106,6 +123,12 @@ def test_a_method_takes_a_network_in_every_form(form: str, tmp_path: Path) -> No
     ("arguments", "error", "message"),
     [
         (["rnig", "ring:nodes=4"], UnknownMethodError, "did you mean ring?"),
+        (["rings:of", "ring:nodes=4"], UnknownMethodError, "there is no module 'rings'"),
+        (
+            ["tests.baselines.test_cli:gathered", "ring:nodes=4", "--collective", "allreduce"],
+            VerificationError,
+            "of allgather; allreduce was due",
+        ),
         (["ring", "ring:nodes=4", "--set", "rings"], InvalidParameterError, "NAME=VALUE"),
         (["ring", "ring:nodes=4", "--set", "unit=3"], InvalidParameterError, "it has: rings"),
         (

@@ -83,6 +83,28 @@ def test_functions_and_methods_of_a_reader_are_compared_too() -> None:
     assert found[2].reason.startswith("wrong: ")
 
 
+def test_a_right_schedule_for_another_purpose_is_wrong() -> None:
+    """Its rate would be divided by the optimum of another collective or network."""
+
+    def elsewhere(_: Topology) -> Forest:
+        return forestcoll.generate("ring:nodes=5").forest
+
+    (one,) = found = baselines.compare("ring:nodes=4", [chain], "reduce-scatter")
+    assert one.reason == "wrong: the schedule is of allgather; reduce-scatter was due"
+    assert repr(found) == "<1 method, 1 wrong>"
+    (one,) = baselines.compare("ring:nodes=4", [elsewhere])
+    assert one.reason == "wrong: the schedule is for a network that differs from this one"
+
+
+def test_a_reference_is_compared_by_its_name() -> None:
+    from baselines.libraries.ring import generate
+
+    name = "baselines.libraries.ring:generate"
+    found = baselines.compare("ring:nodes=4", [name, generate])
+    assert [one.method for one in found] == [name, name]
+    assert "wrong" not in repr(found)
+
+
 def test_an_unknown_method_is_refused_and_an_empty_figure_too() -> None:
     with pytest.raises(UnknownMethodError, match=r"'rings'; known: forestcoll, ring"):
         compare(BOXES, ["rings"])
