@@ -33,6 +33,9 @@ _OUTLINES = {
     "hexagon": "M15 3l4.5 2.5v5l-4.5 2.5l-4.5-2.5v-5z",
     "octagon": "M13 3h4l3 3v4l-3 3h-4l-3-3v-4z",
     "pentagon": "M15 3l5 3.8l-2 6h-6l-2-6z",
+    "x-thin-open": "M11 4l8 8M19 4l-8 8",
+    "line-ns-open": "M15 3v10",
+    "line-ew-open": "M10 8h10",
     "circle": "M10.5 8a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0z",
 }
 """Markers in a drawing 30 wide and 16 high."""

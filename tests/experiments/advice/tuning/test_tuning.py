@@ -45,7 +45,7 @@ def least_of_all(found: Tuning, size: int) -> float:
     ],
 )
 def test_each_size_has_the_fastest_within_the_bound(spec: str, collective: str) -> None:
-    found = tune(spec, collective, SIZES)
+    found = tune(spec, collective, SIZES, plans=False)
     assert [at.size_bytes for at in found.sizes if at.asked] == [2**10, 2**16, 2**24]
     for at in found.sizes:
         assert at.time_s == pytest.approx(least_of_all(found, at.size_bytes), rel=1e-9)
@@ -59,7 +59,7 @@ def test_each_size_has_the_fastest_within_the_bound(spec: str, collective: str) 
 
 
 def test_ranges_follow_each_other_and_win_at_their_ends() -> None:
-    found = tune("dgx_a100:boxes=2", sizes=["1KB..1GB"])
+    found = tune("dgx_a100:boxes=2", sizes=["1KB..1GB"], plans=False)
     at = {one.size_bytes: one for one in found.sizes}
     assert len(found.ranges) >= 2
     for one in found.ranges:
@@ -114,7 +114,14 @@ def test_the_report_names_the_candidate_of_a_size() -> None:
 
 def test_fewer_ranges_lose_a_little() -> None:
     exact, loose = (
-        tune("hypercube:dimension=3", "allreduce", ["64KB..4MB"], methods=FEW, within=within)
+        tune(
+            "hypercube:dimension=3",
+            "allreduce",
+            ["64KB..4MB"],
+            methods=FEW,
+            within=within,
+            plans=False,
+        )
         for within in (0, 0.1)
     )
     assert len(loose.ranges) < len(exact.ranges)
