@@ -10,7 +10,7 @@ Source:  ours.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -103,17 +103,6 @@ class HopNetwork:
     def latency_of(self, path: Sequence[int]) -> int:
         """Return the latency of a path, in ticks."""
         return sum(self.links.latency[link] for link in self.links_of(path))
-
-    def has_one_offset(self, paths: Iterable[Sequence[int]]) -> bool:
-        """Whether data of all hops pass each link equally long after the start of their hop."""
-        offset: dict[int, int] = {}
-        for path in paths:
-            late = 0
-            for link in self.links_of(path):
-                if offset.setdefault(link, late) != late:
-                    return False
-                late += self.links.latency[link]
-        return True
 
     def _latencies(self, before: npt.NDArray[np.int32], ends: Ints) -> Ints:
         """Add up the latencies of all paths at once, link by link from their ends."""

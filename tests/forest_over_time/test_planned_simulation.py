@@ -140,6 +140,17 @@ def test_the_chain_that_ends_last_goes_back_to_the_root():
     assert hops == [(0, 1), (1, 2)]
 
 
+def test_a_chain_of_rounded_times_begins_at_its_root():
+    """0.1 + 0.1 + 0.1 is above 0.3 in floats: hop three seems to leave after hop four began."""
+    made = generate("ring:nodes=5,bidirectional=false", size=10**6, alpha_us="0.1").forest
+    found = run(made, 10**6, AlphaBeta(alpha_us="0.1"))
+    timeline, program = found.timeline, compile_program(made)
+    assert timeline is not None
+    chain = [timeline.first[row] for row, _ in timeline.last_chain(program)]
+    assert len(chain) == 4
+    assert program.tail[chain[0]] == program.chunks.root[program.chunk[chain[0]]]
+
+
 def test_the_size_counts_exactly():
     """A byte more than the plan's is another size, at other rates."""
     plan = at_rates().plan

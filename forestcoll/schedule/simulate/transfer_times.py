@@ -29,7 +29,6 @@ _COLUMNS = (
 )
 
 _MOST = 2 * 10**6  # pipeline chunks of all rows in memory, lines of a file
-_ROUNDING = 1e-12  # of times that are equal as fractions
 _EXACT = ".12g"  # times are multiples of ticks, which are finer
 
 _Floats = npt.NDArray[np.float64]
@@ -80,27 +79,29 @@ class Timeline:
 
         Each starts when the one before it ends, unless a clock or a barrier delays it. So without
         these the times from ``start_s`` to ``end_s`` along the chain add up to the makespan. By a
-        time plan each may start when the first data of the one before it arrive.
+        time plan each starts once the first data of all that it depends on have arrived.
         """
         if not self.end_s.size:
             return []
-        planned = self.share is not None
-        ready, first = self.flow_s if planned else self.end_s, self.first
+        ready, first = self.end_s if self.share is None else self.flow_s, self.first
         row, chunk = divmod(int(self.end_s.argmax()), self.pipeline_chunks)
         chain = [(row, chunk)]
-        while True:
-            before = [(int(self.row[t]), chunk) for t in program.dependencies(int(first[row]))]
-            start = self.start_s[row, chunk]
-            if planned:
-                start += _ROUNDING * start
-            else:
-                earlier = int(np.searchsorted(self.end_s[row, :chunk], start, side="right")) - 1
-                before += [(row, earlier)] if earlier >= 0 else []
-            ended = [one for one in before if ready[one] <= start]
-            if not ended:
-                return chain[::-1]
-            row, chunk = max(ended, key=lambda one: float(ready[one]))
+        while before := self._before(program.dependencies(int(first[row])), row, chunk):
+            row, chunk = max(before, key=lambda one: float(ready[one]))
             chain.append((row, chunk))
+        return chain[::-1]
+
+    def _before(
+        self, needed: npt.NDArray[np.integer], row: int, chunk: int
+    ) -> list[tuple[int, int]]:
+        """Return what a pipeline chunk may have waited for; by a plan, all that it depends on."""
+        before = [(int(self.row[t]), chunk) for t in needed]
+        if self.share is not None:
+            return before
+        start = self.start_s[row, chunk]
+        earlier = int(np.searchsorted(self.end_s[row, :chunk], start, side="right")) - 1
+        before += [(row, earlier)] if earlier >= 0 else []
+        return [one for one in before if self.end_s[one] <= start]
 
 
 def check_times(row: npt.NDArray[np.int32], pipeline_chunks: int) -> None:
