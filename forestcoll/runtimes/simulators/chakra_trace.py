@@ -25,14 +25,13 @@ from enum import IntEnum
 from fractions import Fraction
 
 from forestcoll.errors import ExportError
-from forestcoll.runtimes.simulators.messages import Message, Messages
+from forestcoll.runtimes.simulators.messages import Message, MessageOptions, Messages
 from forestcoll.runtimes.simulators.protobuf_wire import block, delimited, number, packed
 from forestcoll.schedule.program import Program
 
 __all__ = ["ChakraOptions", "chakra_traces", "chakra_workload"]
 
 _SCHEMA = "1.0.2-chakra.0.0.4"
-_MOST_BYTES = 2**63 - 1
 _MOST_TAGS = 500_000_000  # ASTRA-sim keeps larger tags for its own collectives
 
 
@@ -67,38 +66,17 @@ reduce, so those take the place of an allgather and of a reduce-scatter."""
 
 
 @dataclass(frozen=True, slots=True)
-class ChakraOptions:
+class ChakraOptions(MessageOptions):
     """Options of an export to Chakra's traces.
 
     Parameters
     ----------
-    size_bytes : int
-        Size of the data, as nccl-tests define it; 1 MiB by default.
-    gamma_s_per_gb : Fraction or int
-        Seconds in which a GPU adds a gigabyte.
-    alpha_us : Fraction or int
-        Microseconds of every hop from GPU to GPU, in addition to the latencies of its links. It
-        enters the file of the network only.
     prefix : str
         Name of the traces in ASTRA-sim's system file, without rank and ending; a path from the
         folder in which ASTRA-sim runs.
-    pipeline_chunks : int
-        Messages that each transfer is cut into.
     """
 
-    size_bytes: int = 2**20
-    gamma_s_per_gb: Fraction | int = 0
-    alpha_us: Fraction | int = 10
     prefix: str = "collective"
-    pipeline_chunks: int = 1
-
-    def __post_init__(self) -> None:
-        if not 0 < self.size_bytes <= _MOST_BYTES:
-            raise ExportError(f"the size is {self.size_bytes} bytes; Chakra takes 1 to 2^63 - 1")
-        if self.gamma_s_per_gb < 0:
-            raise ExportError(f"gamma is {self.gamma_s_per_gb} s/GB; adding takes 0 or more")
-        if self.alpha_us < 0:
-            raise ExportError(f"alpha is {self.alpha_us} us; a latency is 0 or more")
 
 
 def chakra_traces(program: Program, options: ChakraOptions) -> list[bytes]:

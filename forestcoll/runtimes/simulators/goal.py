@@ -29,7 +29,7 @@ from fractions import Fraction
 from typing import Literal
 
 from forestcoll.errors import ExportError, InvalidParameterError
-from forestcoll.runtimes.simulators.messages import Message, Messages
+from forestcoll.runtimes.simulators.messages import Message, MessageOptions, Messages
 from forestcoll.runtimes.simulators.port_order import before_at_port
 from forestcoll.runtimes.simulators.simulator_ports import most_ports, path_ports, slowest_port
 from forestcoll.schedule.program import Program
@@ -37,7 +37,6 @@ from forestcoll.schedule.program import Program
 __all__ = ["GoalOptions", "GoalSimulator", "goal"]
 
 _MOST_TAGS = 2**32 - 1
-_MOST_BYTES = 2**63
 _MOST_MESSAGE_BYTES = 2**31 - 1  # ATLAHS keeps sizes and its eager limit in 32-bit integers
 _MOST_PORTS = 127  # two CPUs a port and one more have numbers up to 254
 
@@ -55,36 +54,18 @@ class GoalSimulator(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class GoalOptions:
+class GoalOptions(MessageOptions):
     """Options of a GOAL export.
 
     Parameters
     ----------
-    size_bytes : int
-        Size of the data, as nccl-tests define it; 1 MiB by default.
-    gamma_s_per_gb : Fraction or int
-        Seconds in which a GPU adds a gigabyte.
-    alpha_us : Fraction or int
-        Microseconds of every hop from GPU to GPU, in addition to the latencies of its links. It
-        enters the file of the network only.
     simulator : GoalSimulator
-    pipeline_chunks : int
-        Messages that each transfer is cut into.
     """
 
-    size_bytes: int = 2**20
-    gamma_s_per_gb: Fraction | int = 0
-    alpha_us: Fraction | int = 10
     simulator: GoalSimulator | Literal["loggopsim", "htsim"] = GoalSimulator.LOGGOPSIM
-    pipeline_chunks: int = 1
 
     def __post_init__(self) -> None:
-        if not 0 < self.size_bytes < _MOST_BYTES:
-            raise ExportError(f"the size is {self.size_bytes} bytes; GOAL takes 1 to 2^63 - 1")
-        if self.gamma_s_per_gb < 0:
-            raise ExportError(f"gamma is {self.gamma_s_per_gb} s/GB; adding takes 0 or more")
-        if self.alpha_us < 0:
-            raise ExportError(f"alpha is {self.alpha_us} us; a latency is 0 or more")
+        MessageOptions.__post_init__(self)
         if self.simulator not in tuple(GoalSimulator):
             raise InvalidParameterError(
                 f"there is no simulator {self.simulator!r} of GOAL; choose one of "

@@ -13,13 +13,52 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 
 from forestcoll.errors import ExportError, InvalidParameterError
 from forestcoll.runtimes.between_gpus import between_gpus
 from forestcoll.runtimes.partition import Partition
 from forestcoll.schedule.program import Program
 
-__all__ = ["Message", "Messages"]
+__all__ = ["Message", "MessageOptions", "Messages"]
+
+_MOST_BYTES = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class MessageOptions:
+    """What exports to all simulators let one choose.
+
+    Parameters
+    ----------
+    size_bytes : int
+        Size of the data, as nccl-tests define it; 1 MiB by default.
+    gamma_s_per_gb : Fraction or int
+        Seconds in which a GPU adds a gigabyte.
+    alpha_us : Fraction or int
+        Microseconds of every hop from GPU to GPU, in addition to the latencies of its links. It
+        enters the file of the network only.
+    pipeline_chunks : int
+        Messages that each transfer is cut into.
+
+    Raises
+    ------
+    ExportError
+        If a number is below or above what the simulators take.
+    """
+
+    size_bytes: int = 2**20
+    gamma_s_per_gb: Fraction | int = 0
+    alpha_us: Fraction | int = 10
+    pipeline_chunks: int = 1
+
+    def __post_init__(self) -> None:
+        if not 0 < self.size_bytes <= _MOST_BYTES:
+            raise ExportError(f"the size is {self.size_bytes} bytes; simulators take 1 to 2^63 - 1")
+        if self.gamma_s_per_gb < 0:
+            raise ExportError(f"gamma is {self.gamma_s_per_gb} s/GB; adding takes 0 or more")
+        if self.alpha_us < 0:
+            raise ExportError(f"alpha is {self.alpha_us} us; a latency is 0 or more")
 
 
 @dataclass(frozen=True, slots=True)

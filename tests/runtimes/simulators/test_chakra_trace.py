@@ -118,20 +118,6 @@ def test_the_workload_calls_the_collective_once(collective: str, call: int) -> N
     assert node.attributes == {"is_cpu_op": 0, "comm_type": call, "comm_size": 3 * 2**20}
 
 
-@pytest.mark.parametrize(
-    ("size", "gamma", "alpha", "message"),
-    [
-        (0, 0, 0, "the size is 0 bytes; Chakra takes 1 to"),
-        (2**63, 0, 0, "Chakra takes 1 to"),
-        (8, -1, 0, "gamma is -1 s/GB"),
-        (8, 0, -1, "alpha is -1 us"),
-    ],
-)
-def test_mistakes_are_reported(size: int, gamma: int, alpha: int, message: str) -> None:
-    with pytest.raises(ExportError, match=message):
-        ChakraOptions(size, gamma, alpha)
-
-
 def test_more_messages_than_tags_are_reported() -> None:
     with pytest.raises(ExportError, match="500000002 messages are more than ASTRA-sim has tags"):
         chakra_traces(chain(), ChakraOptions(2**40, pipeline_chunks=250_000_001))

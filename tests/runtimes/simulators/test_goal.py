@@ -261,20 +261,6 @@ def test_methods_rank_as_by_simulate(network: Topology, methods: list[str], size
         assert (ratios[0] < 1) == (ratios[1] < 1) or min(abs(r - 1) for r in ratios) < 0.02
 
 
-@pytest.mark.parametrize(
-    ("size", "gamma", "alpha", "message"),
-    [
-        (0, 0, 0, "the size is 0 bytes"),
-        (2**63, 0, 0, "GOAL takes 1 to"),
-        (8, -1, 0, "gamma is -1 s/GB"),
-        (8, 0, -1, "alpha is -1 us"),
-    ],
-)
-def test_mistakes_are_reported(size: int, gamma: int, alpha: int, message: str) -> None:
-    with pytest.raises(ExportError, match=message):
-        GoalOptions(size, gamma, alpha)
-
-
 def test_an_unknown_simulator_is_reported() -> None:
     with pytest.raises(InvalidParameterError, match="no simulator 'ns3' of GOAL; choose one of"):
         GoalOptions(simulator="ns3")  # type: ignore[arg-type]

@@ -4,7 +4,9 @@ import pytest
 
 from forestcoll import compile_program, generate
 from forestcoll.errors import ExportError, InvalidParameterError
-from forestcoll.runtimes.simulators.messages import Message, Messages
+from forestcoll.runtimes.simulators.chakra_trace import ChakraOptions
+from forestcoll.runtimes.simulators.goal import GoalOptions
+from forestcoll.runtimes.simulators.messages import Message, MessageOptions, Messages
 from forestcoll.schedule import Chunks, Send
 from tests.schedule.made.programs import by_hand, line
 
@@ -55,3 +57,20 @@ def test_too_many_or_too_few_chunks_are_reported() -> None:
         Messages(program, 4, 3)
     with pytest.raises(InvalidParameterError, match="cannot be cut into 0 pipeline chunks"):
         Messages(program, 4, 0)
+
+
+@pytest.mark.parametrize("options", [GoalOptions, ChakraOptions])
+@pytest.mark.parametrize(
+    ("size", "gamma", "alpha", "message"),
+    [
+        (0, 0, 0, "the size is 0 bytes"),
+        (2**63, 0, 0, "simulators take 1 to"),
+        (8, -1, 0, "gamma is -1 s/GB"),
+        (8, 0, -1, "alpha is -1 us"),
+    ],
+)
+def test_wrong_options_are_reported(
+    options: type[MessageOptions], size: int, gamma: int, alpha: int, message: str
+) -> None:
+    with pytest.raises(ExportError, match=message):
+        options(size, gamma, alpha)
