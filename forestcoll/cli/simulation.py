@@ -130,16 +130,10 @@ def simulate_schedule(
     schedule = read_schedule(file)
     verify(schedule)
     program = compile_program(schedule)
-    planned = None if no_plan or many is not None else PlannedSimulator.of(schedule)
-    if planned is not None and not planned.suits(model):
-        planned = None
-    if planned is not None and usage is not None:
-        raise InvalidParameterError("--usage draws links that are shared by size; add --no-plan")
-    for name, output in (("--usage", usage), ("--timeline", timeline)):
-        if output is not None and not program.num_transfers:
-            raise InvalidParameterError(
-                f"{file}: nothing moves in this schedule, so leave {name} out"
-            )
+    planned = None if no_plan or many is not None else _planned(schedule, model, usage)
+    if not program.num_transfers and (usage or timeline):
+        name = "--usage" if usage else "--timeline"
+        raise InvalidParameterError(f"{file}: nothing moves in this schedule, so leave {name} out")
     demand = schedule.demand if isinstance(schedule, FlowSchedule | StepSchedule) else None
     asked = sizes_of(sizes or _SIZES, "--size")
     if sizes is None and demand is not None:
@@ -175,6 +169,18 @@ def _pipeline_chunks(text: str) -> int | str | None:
             f"512KB"
         ) from None
     return text
+
+
+def _planned(
+    schedule: AnySchedule, model: AlphaBeta, usage: Path | None
+) -> PlannedSimulator | None:
+    """Return the simulator by the schedule's time plan, if it has one that the model suits."""
+    planned = PlannedSimulator.of(schedule)
+    if planned is None or not planned.suits(model):
+        return None
+    if usage is not None:
+        raise InvalidParameterError("--usage draws links that are shared by size; add --no-plan")
+    return planned
 
 
 def _at(

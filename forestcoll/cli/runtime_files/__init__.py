@@ -1,4 +1,4 @@
 """Commands for runtimes: export, check and score files, and execute schedules.
 
-To read: ``exporting``; ``checking``; ``file_scoring``; ``executing``.
+To read: ``exporting`` with ``export_options``; ``checking``; ``file_scoring``; ``executing``.
 """

@@ -4,19 +4,37 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from forestcoll.atomic_write import write_text, write_whole
-from forestcoll.cli.options import MOST, Json, Output, ScheduleFile
+from forestcoll.cli.options import Json, Output, ScheduleFile
 from forestcoll.cli.output import expect_writable, progress_bars, report
+from forestcoll.cli.runtime_files.export_options import (
+    BetweenBoxes,
+    Channels,
+    Check,
+    DataSize,
+    DslFile,
+    FormatName,
+    InPlace,
+    Instances,
+    LeastSize,
+    MessageCount,
+    MostSize,
+    Protocol,
+    Puts,
+    SatisfyLimits,
+    SatisfyTime,
+    SimulatedAlpha,
+    SimulatedGamma,
+    SimulatorName,
+    Threadblocks,
+)
 from forestcoll.compilation import compile_program
 from forestcoll.errors import InvalidParameterError, RuntimeLimitError, VerificationError
-from forestcoll.problem.limits import MOST_SECONDS
 from forestcoll.problem.sizes import read_size
 from forestcoll.runtimes.data_layout import chunks_of_pairs
-from forestcoll.runtimes.formats import FORMATS, Exported, ExportOptions, export, options_of
+from forestcoll.runtimes.formats import Exported, ExportOptions, export, options_of
 from forestcoll.runtimes.interpretation.multiprocessors import MOST_BLOCKS
 from forestcoll.runtimes.msccl import parse_algorithm
 from forestcoll.runtimes.msccl.interpreter import interpret
@@ -35,134 +53,30 @@ __all__ = ["export_schedule", "export_within_limits"]
 def export_schedule(
     file: ScheduleFile,
     output: Output,
-    name: Annotated[str, typer.Option("--format", help=f"One of {', '.join(FORMATS)}.")] = "msccl",
-    protocol: Annotated[
-        str | None,
-        typer.Option(
-            "--protocol",
-            help="Simple, LL or (msccl) LL128; Simple if not given. LL is for small messages.",
-        ),
-    ] = None,
-    channels: Annotated[
-        int | None,
-        typer.Option("--channels", max=MOST, help="Limit per instance; by default as many as fit."),
-    ] = None,
-    instances: Annotated[
-        int | None,
-        typer.Option(
-            "--instances", max=MOST, help="Number of parts of the data, each on its own channels."
-        ),
-    ] = None,
-    threadblocks: Annotated[
-        int | None,
-        typer.Option(
-            "--threadblocks",
-            max=MOST,
-            help="Threadblocks that run at once on a GPU (its multiprocessors), for mscclpp; 108 "
-            "if not given.",
-        ),
-    ] = None,
-    between_boxes: Annotated[
-        str | None,
-        typer.Option(
-            "--between-boxes",
-            metavar="port|memory",
-            help="Channels between boxes, for mscclpp: of a proxy and the NICs (port, if not "
-            "given), or where NVLink joins the boxes (memory).",
-        ),
-    ] = None,
-    pipeline_chunks: Annotated[
-        int | None,
-        typer.Option(
-            "--pipeline-chunks",
-            max=MOST,
-            help="Messages that each transfer is cut into, for simulators, nccl4py and torch; 1 if "
-            "not given.",
-        ),
-    ] = None,
-    puts: Annotated[
-        bool,
-        typer.Option(
-            "--puts", help="For nccl4py: puts with signals instead of sends and receives."
-        ),
-    ] = False,
-    dsl: Annotated[
-        Path | None,
-        typer.Option(
-            "--dsl",
-            metavar="FILE",
-            help="For mscclpp: write the plan as a Python program of MSCCL++'s DSL, too, to be "
-            "edited.",
-        ),
-    ] = None,
-    in_place: Annotated[
-        bool,
-        typer.Option(
-            "--in-place", help="For in-place calls: no GPU copies its own part to its output."
-        ),
-    ] = False,
-    least: Annotated[
-        str | None, typer.Option("--min-size", help="Least size of the data: 1MB; 1MB is 2^20.")
-    ] = None,
-    most: Annotated[str | None, typer.Option("--max-size", help="Largest size.")] = None,
-    size: Annotated[
-        str | None,
-        typer.Option("--size", help="Size of the data, for simulators; 1MB if not given."),
-    ] = None,
-    gamma: Annotated[
-        str | None,
-        typer.Option(
-            "--gamma",
-            metavar="S",
-            help="Seconds in which a GPU adds a gigabyte, for simulators; 0 if not given.",
-        ),
-    ] = None,
-    alpha: Annotated[
-        str | None,
-        typer.Option(
-            "--alpha",
-            metavar="US",
-            help="Latency of a hop from GPU to GPU in microseconds, for simulators; 10 if not "
-            "given.",
-        ),
-    ] = None,
-    simulator: Annotated[
-        str | None,
-        typer.Option(
-            "--simulator",
-            metavar="loggopsim|htsim",
-            help="Which simulator runs a GOAL file; loggopsim if not given.",
-        ),
-    ] = None,
-    fit: Annotated[
-        bool,
-        typer.Option(
-            "--satisfy-limits",
-            help="If the schedule exceeds a limit of the runtime, export a variant within limits: "
-            "other channels, fewer instances, or the fastest forest with fewer trees per GPU.",
-        ),
-    ] = False,
-    seconds: Annotated[
-        float,
-        typer.Option(
-            "--satisfy-time",
-            metavar="SECONDS",
-            max=MOST_SECONDS,
-            help="Seconds for the search for a variant within limits.",
-        ),
-    ] = SECONDS,
-    check: Annotated[
-        bool,
-        typer.Option("--check/--no-check", help="Execute the export on the CPU before writing it."),
-    ] = True,
+    name: FormatName = "msccl",
+    protocol: Protocol = None,
+    channels: Channels = None,
+    instances: Instances = None,
+    threadblocks: Threadblocks = None,
+    between_boxes: BetweenBoxes = None,
+    pipeline_chunks: MessageCount = None,
+    puts: Puts = False,
+    dsl: DslFile = None,
+    in_place: InPlace = False,
+    least: LeastSize = None,
+    most: MostSize = None,
+    size: DataSize = None,
+    gamma: SimulatedGamma = None,
+    alpha: SimulatedAlpha = None,
+    simulator: SimulatorName = None,
+    fit: SatisfyLimits = False,
+    seconds: SatisfyTime = SECONDS,
+    check: Check = True,
     json_: Json = False,
 ) -> None:
     """Verify a schedule file, export it for a runtime and execute the export as a check."""
     expect_writable(output)
-    if dsl is not None:
-        if name != "mscclpp":
-            raise InvalidParameterError(f"--dsl is for --format mscclpp, and {name} has no DSL")
-        expect_writable(dsl)
+    _expect_dsl(dsl, output, name)
     given: dict[str, Any] = {
         "protocol": protocol,
         "channels": channels,
@@ -188,13 +102,7 @@ def export_schedule(
         schedule, program, options, fit=fit, seconds=seconds
     )
     executed = _executed(exported.text, name, program, threadblocks) if check else None
-    beside = _beside(output, exported)
-    if dsl is not None:
-        beside[dsl] = written_dsl(parse_plan(exported.text).plan)
-    write_text(output, exported.text)
-    for path, content in beside.items():
-        raw = content.encode() if isinstance(content, str) else content
-        write_whole(path, partial(Path.write_bytes, data=raw))
+    _write(output, exported, dsl)
     facts: dict[str, Any] = {
         "topology": program.topology.name,
         "collective": program.collective,
@@ -211,15 +119,30 @@ def export_schedule(
     report(facts, json_)
 
 
-def _beside(output: Path, exported: Exported) -> dict[Path, str | bytes]:
-    """Return the further files of an export, beside the file that was asked for."""
+def _expect_dsl(dsl: Path | None, output: Path, name: str) -> None:
+    if dsl is None:
+        return
+    if name != "mscclpp":
+        raise InvalidParameterError(f"--dsl is for --format mscclpp, and {name} has no DSL")
+    if dsl.absolute() == output.absolute():
+        raise InvalidParameterError(f"--dsl and -o are both {dsl}; name another file")
+    expect_writable(dsl)
+
+
+def _write(output: Path, exported: Exported, dsl: Path | None) -> None:
+    """Write the file that was asked for, and those beside it, once all are known."""
     files = {output.with_suffix(end): content for end, content in exported.beside.items()}
     if output in files:
         raise InvalidParameterError(
             f"-o {output}: another file of this export ends in {output.suffix}; choose another "
             "ending"
         )
-    return files
+    if dsl is not None:
+        files[dsl] = written_dsl(parse_plan(exported.text).plan)
+    write_text(output, exported.text)
+    for path, content in files.items():
+        raw = content.encode() if isinstance(content, str) else content
+        write_whole(path, partial(Path.write_bytes, data=raw))
 
 
 def _left_out(schedule: AnySchedule) -> dict[str, str]:

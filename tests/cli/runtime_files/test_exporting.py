@@ -96,6 +96,10 @@ def test_a_program_of_the_dsl_comes_beside_a_plan(schedule: Path, tmp_path: Path
         "--dsl is for --format mscclpp, and goal has no DSL",
         *("export", schedule, "-o", out, "--format", "goal", "--dsl", dsl),
     )
+    assert_refused(
+        f"--dsl and -o are both {out}; name another file",
+        *("export", schedule, "-o", out, "--format", "mscclpp", "--dsl", out),
+    )
 
 
 def test_it_can_be_written_unexecuted(schedule: Path, tmp_path: Path) -> None:
