@@ -8,6 +8,7 @@ from forestcoll import compile_program, generate, load_topology
 from forestcoll.runtimes.formats import export
 from forestcoll.runtimes.msccl.exporter import MscclOptions
 from forestcoll.schedule import write_schedule
+from forestcoll.topology.files import write_topology
 from tests.command_line import ROOT
 from tests.experiments.simulation_fit.made import measured_with
 
@@ -39,6 +40,10 @@ def _schedule(path: Path) -> None:
     write_schedule(generate("dgx_a100:boxes=4").schedule, path)
 
 
+def _ring(path: Path) -> None:
+    write_schedule(METHODS["ring"].run(load_topology("dgx_a100:boxes=2"), "allgather"), path)
+
+
 def _xml(path: Path) -> None:
     program = compile_program(generate("ring:nodes=4").schedule)
     path.write_text(export(program, MscclOptions()).text)
@@ -50,8 +55,7 @@ def _all_to_all(path: Path) -> None:
 
 
 def _cluster(path: Path) -> None:
-    example = ROOT / "docs" / "examples" / "heterogeneous.yaml"
-    path.write_text(example.read_text(encoding="utf-8"), encoding="utf-8")
+    write_topology(load_topology("dgx_a100:boxes=2"), path)
 
 
 GIVEN: dict[str, dict[str, Callable[[Path], None]]] = {
@@ -59,7 +63,11 @@ GIVEN: dict[str, dict[str, Callable[[Path], None]]] = {
     "docs/formats/runtime-files.md": {"allgather.xml": _xml},
     "docs/how-to/damaged-network.md": {"old.npz": _schedule},
     "docs/simulation.md": {"measured.csv": _curves},
-    "docs/start/features.md": {"my-cluster.yaml": _cluster, "times.csv": _times},
+    "docs/start/features.md": {
+        "my-cluster.yaml": _cluster,
+        "other.json": _ring,
+        "times.csv": _times,
+    },
     "docs/training.md": {"times.csv": _times},
 }
 """By page: the files that its reader has, with what writes them."""
