@@ -207,14 +207,18 @@ def gossip(sets, late, copying, end):
     need(both and single == 0 and len(sets) > 1, "sets of an allreduce")
     need(len(own) == sum(map(len, sets)) and own.keys() <= nodes, "disjoint sets of nodes")
     need(acts <= own.keys() and all(weight.keys() & {*one} for one in sets), "all that act, GPUs")
-    far = {n for a, b in ends if own.get(a) != own.get(b) for n in (a, b)} & acts | weight.keys()
     passing = {e: one for e, one in late.items() if e[1] not in acts}  # into what only forwards
     leaving = {e: one for e, one in late.items() if e[0] not in acts}
     carried = 0
     for i, one in enumerate(sets):
         here, there = acts & {*one}, acts - {*one}
         before, after = nearest(here, passing), nearest(there, leaving, back=True)
-        known, reached = steps(far & here, late, sets, True), steps(far & there, late, sets, False)
+        goes = {a for a, b in ends if b in after} | weight.keys()  # where a transfer may begin
+        comes = {b for a, b in ends if a in before} | weight.keys()
+        known, reached = (
+            steps(goes & here, late, sets, True),
+            steps(comes & there, late, sets, False),
+        )
         side = nodes - first if len(sets) == 2 and i else {*one}
         for a, b in ends:
             if a in side and b not in side and a in before and b in after:

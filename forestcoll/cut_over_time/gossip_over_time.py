@@ -15,7 +15,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
@@ -108,13 +108,14 @@ class GpuDistances:
             if at in found:
                 continue
             found[at] = away
-            for latency, beside in self._beside[ahead][at]:
+            for latency, beside in self.beside[ahead][at]:
                 if forwards(self.topology, beside):
                     heapq.heappush(heap, (away + latency, beside))
         return found
 
     @cached_property
-    def _beside(self) -> tuple[list[list[tuple[int, int]]], list[list[tuple[int, int]]]]:
+    def beside(self) -> tuple[list[list[tuple[int, int]]], list[list[tuple[int, int]]]]:
+        """Latency and other end of the links into each node, then of those out of it."""
         back: list[list[tuple[int, int]]] = [[] for _ in range(self.links.nodes)]
         ahead: list[list[tuple[int, int]]] = [[] for _ in range(self.links.nodes)]
         for tail, head, latency in zip(
@@ -146,13 +147,6 @@ class GossipTimes:
             for one, count in zip(sets, counts, strict=True)
             for v in gpus.intersection(one)
         }
-        of_node = {v: place for place, one in enumerate(sets) for v in one}
-        ends = zip(distances.links.tail, distances.links.head, strict=True)
-        # What has no link to another set, such as a switch that adds in a box, ends no transfer.
-        border = {
-            v for tail, head in ends if of_node.get(tail) != of_node.get(head) for v in (tail, head)
-        }
-        self._ends = gpus.union(filter(self._acts, border))
         self._gpus = np.array(list(part))
         self._part = np.array(list(part.values()), dtype=np.int64)
 
@@ -182,9 +176,13 @@ class GossipTimes:
         """
         found: Counter[int] = Counter()
         for senders, receivers in self._directions():
-            sent = list(_steps(self._most(self._ends.intersection(senders), ahead=False)))
-            needed = list(_steps(self._most(self._ends.intersection(receivers), ahead=True)))
-            for late, capacity in self._between(senders, receivers).items():
+            before = self._distances.over_switches(filter(self._acts, senders), ahead=True)
+            after = self._distances.over_switches(filter(self._acts, receivers), ahead=False)
+            sent = list(_steps(self._most(self._ends(senders, after, ahead=True), ahead=False)))
+            needed = list(
+                _steps(self._most(self._ends(receivers, before, ahead=False), ahead=True))
+            )
+            for late, capacity in self._between(senders, before, after).items():
                 for begin, summands in sent:
                     for end, reached in needed:
                         found[begin + late + end] += capacity * summands * reached
@@ -195,14 +193,31 @@ class GossipTimes:
         for one in self.sets:
             yield one, tuple(v for other in self.sets if other is not one for v in other)
 
-    def _between(self, senders: Nodes, receivers: Nodes) -> Counter[int]:
+    def _ends(self, nodes: Nodes, over: Mapping[int, int], *, ahead: bool) -> list[int]:
+        """Return the GPUs among some nodes, and what a transfer over others may begin or end at.
+
+        What has no such link, such as a switch that adds in a box, ends no transfer.
+        """
+        beside, gpus = self._distances.beside[ahead], frozenset(self._distances.topology.compute)
+        return [
+            v
+            for v in filter(self._acts, nodes)
+            if v in gpus or any(other in over for _, other in beside[v])
+        ]
+
+    def _between(
+        self, senders: Nodes, before: Mapping[int, int], after: Mapping[int, int]
+    ) -> Counter[int]:
         """Return the capacity of links from a set to the others, by the latency of a transfer.
 
         Of two sets the links of the first one count both ways, else those that leave a set.
+
+        Parameters
+        ----------
+        before, after : dict of int to int
+            The least latency from a sender to a node, and from there to a receiver.
         """
-        links, acts = self._distances.links, self._acts
-        before = self._distances.over_switches(filter(acts, senders), ahead=True)
-        after = self._distances.over_switches(filter(acts, receivers), ahead=False)
+        links = self._distances.links
         first = frozenset(self.sets[0])
         enters = len(self.sets) == 2 and senders is self.sets[1]
         left = frozenset(range(links.nodes)) - first if enters else frozenset(senders)

@@ -55,6 +55,12 @@ def test_a_switch_that_adds_is_no_end_where_it_has_no_link_to_others():
     assert least_us(network, ((0, 1, 2), (3, 4, 5)), 4000) == 18
 
 
+def test_an_adding_switch_behind_one_that_forwards_sends_and_receives():
+    """N has all summands of a, b and d after 10 us; 16 KB are 1000 (10 / 3 + 2 (T - 10))."""
+    network = network_of("a b d [n*] [p] c", "a b d - n: 1, n - p: 1, p - c: 1")
+    assert least_us(network, ((0, 1, 2, 3, 4), (5,)), 8000) == Fraction(49, 3)
+
+
 def test_links_of_the_first_set_count_both_ways():
     """One GPU beside three: 1 GB/s in and out, not the 3 GB/s that leave the others.
 

@@ -16,7 +16,7 @@ data a sender may have by s; B(r) of the GPUs that a receiver may still reach in
 from __future__ import annotations
 
 import heapq
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from forestcoll.schedule.verification.naming import fail
@@ -44,20 +44,15 @@ def carried_in_gossip(
     _check_sets(topology, sets)
     network = _Network(topology, latencies)
     of_node = {v: place for place, one in enumerate(sets) for v in one}
-    ends = {
-        v
-        for link in topology.links
-        if of_node.get(link.tail) != of_node.get(link.head)
-        for v in (link.tail, link.head)
-        if network.acts[v]
-    }.union(topology.compute)
     total = Fraction(0)
     for place in range(len(sets)):
         senders = {v for v in of_node if of_node[v] == place}
         receivers = of_node.keys() - senders
-        known = _shares(network, sets, senders & ends, towards=True)
-        reached = _shares(network, sets, receivers & ends, towards=False)
-        for late, bandwidth in _crossing(network, sets, senders, receivers):
+        before = network.nearest(network.acting(senders), back=False, forwarding=True)
+        after = network.nearest(network.acting(receivers), back=True, forwarding=True)
+        known = _shares(network, sets, network.ends(senders, after, back=False), towards=True)
+        reached = _shares(network, sets, network.ends(receivers, before, back=True), towards=False)
+        for late, bandwidth in _crossing(network, sets, senders, before, after):
             total += 1000 * bandwidth * _overlap(known, reached, time_us - late)
     return total
 
@@ -99,6 +94,22 @@ class _Network:
                 (away[gpu], gpu) for gpu in self.topology.compute if gpu in away
             )
         return self._gpus_near[end, back]
+
+    def acting(self, nodes: Iterable[int]) -> list[int]:
+        """Return the nodes that may copy or add."""
+        return [v for v in nodes if self.acts[v]]
+
+    def ends(self, nodes: Iterable[int], over: Collection[int], *, back: bool) -> list[int]:
+        """Return the GPUs among some nodes, and what a transfer over others may begin or end at.
+
+        What has no such link, as a switch that adds in a box, ends no transfer.
+        """
+        beside, gpus = self.into if back else self.out, frozenset(self.topology.compute)
+        return [
+            v
+            for v in self.acting(nodes)
+            if v in gpus or any(other in over for _, other in beside[v])
+        ]
 
     def nearest(
         self, starts: Collection[int], *, back: bool, forwarding: bool
@@ -145,17 +156,17 @@ def _crossing(
     network: _Network,
     sets: Sequence[Sequence[int]],
     senders: Collection[int],
-    receivers: Collection[int],
+    before: Mapping[int, Fraction],
+    after: Mapping[int, Fraction],
 ) -> Iterator[tuple[Fraction, Fraction]]:
     """Yield the least latency of a transfer over each link that counts, and its bandwidth.
 
     Every transfer takes a link that leaves the senders, and, between two sets, one that leads into
-    or out of the first of them.
+    or out of the first of them. It has come from a sender ``before`` later, and has to go
+    ``after`` more to a receiver.
     """
     first = frozenset(sets[0])
     inward = len(sets) == 2 and not first & set(senders)
-    before = network.nearest([v for v in senders if network.acts[v]], back=False, forwarding=True)
-    after = network.nearest([v for v in receivers if network.acts[v]], back=True, forwarding=True)
     for link, late in network.links:
         leaves = link.tail in senders and link.head not in senders
         enters = link.head in first and link.tail not in first

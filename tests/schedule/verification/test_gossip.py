@@ -45,6 +45,22 @@ def test_an_adding_switch_inside_a_set_ends_no_transfer():
     assert carried(network, [[0, 1, 2], [3, 4, 5]], 18) == 8000
 
 
+def test_an_adding_switch_behind_one_that_forwards_ends_transfers():
+    """N has all three summands after 10 us, and what c sends, and passes the sum on at once.
+
+    So 8 KB are over after 18 us, and the links carry twice as much by then, as far as it counts:
+    1000 (10 / 3 + 8) bytes to c, and 8000 from it.
+    """
+    network = network_of("a b d [n*] [p] c", "a b d - n: 1, n - p: 1, p - c: 1")
+    sets = [[0, 1, 2, 3, 4], [5]]
+    assert carried(network, sets, 18) == Fraction(34_000, 3) + 8000 >= 2 * 8000
+    with pytest.raises(VerificationError, match="more than the"):
+        verify_time_bound(TimeBound(
+            network, "allreduce", None, (1,) * 4, size_bytes=8000, alpha_us=Fraction(10),
+            time_us=Fraction(18), proof=GossipOverTime(tuple(map(tuple, sets))),
+        ))  # fmt: skip
+
+
 def test_switches_may_be_in_sets_and_latencies_behind_them_count():
     """From a over p to b: 10 us to p, and 3 us from there; the link p -> b has 1 GB/s."""
     path = network_of("a b [p]", "a > p: 2, p > b: 1 3, b > a: 1")

@@ -4,6 +4,7 @@ import copy
 import json
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 
 from forestcoll import certificate_of_time, group, time_bound
 from forestcoll.errors import VerificationError
+from forestcoll.problem.over_time.time_bound import GossipOverTime
 from forestcoll.problem.over_time.time_certificate import TimeCertificate
 from forestcoll.schedule import read_certificate, verify_certificate, write_certificate
 from forestcoll.schedule.verification.certificates import least_times
@@ -22,6 +24,7 @@ from tests.hand_networks import network_of
 
 FAN = network_of("r a b c [s]", "r > s: 1 1, s > a b c: 1 1")
 PAIRS = network_of("a@0 b@0 c@1 d@1 [s]", "a - b: 1, c - d: 1, a b c d - s: 1")
+BEHIND = network_of("a b d [n*] [p] c", "a b d - n: 1, n - p: 1, p - c: 1")
 BOXES = "dgx_a100:boxes=2"
 TORUS = "torus:dims=3x3"
 
@@ -50,6 +53,15 @@ def of_pairs() -> dict[str, Any]:
     return written(TORUS, "all-to-all", 10**9)
 
 
+def of_a_switch_that_adds() -> dict[str, Any]:
+    """8 KB from n, which has all after 10 us, and to n: 1000 (10 / 3 + 2 (T - 10)) = 16 000."""
+    found = time_bound(BEHIND, "allreduce", 8000)
+    proof = GossipOverTime(((0, 1, 2, 3, 4), (5,)))
+    made = certificate_of_time(replace(found, time_us=Fraction(49, 3), proof=proof))
+    document: dict[str, Any] = made.model_dump(mode="json", by_alias=True)
+    return document
+
+
 def of_gossip() -> dict[str, Any]:
     """22 us for 8 KB on two boxes of two (tests/schedule/verification/test_gossip.py, by hand)."""
     return written(PAIRS, "allreduce", 8000)
@@ -61,6 +73,7 @@ MAKERS = {
     "sums": of_sums,
     "pairs": of_pairs,
     "gossip": of_gossip,
+    "behind": of_a_switch_that_adds,
 }
 
 
@@ -72,6 +85,7 @@ MAKERS = {
         ("sums", "4000090/9", "rate after a delay", "each piece summed up at one GPU; "),
         ("pairs", "1000030/3", "rate after a delay", "any schedule"),
         ("gossip", "22", "gossip over time", "any schedule"),
+        ("behind", "49/3", "gossip over time", "any schedule"),
     ],
 )
 def test_right_ones_are_proved_by_both(
@@ -107,6 +121,7 @@ def _first(c: dict[str, Any], what: str) -> dict[str, Any]:
 
 CHANGES: dict[str, tuple[str, Callable[[dict[str, Any]], Any]]] = {
     "later": ("cut", lambda c: c.update(time_us="29")),
+    "later than a switch adds": ("behind", lambda c: c.update(time_us="18")),
     "later gossip": ("gossip", lambda c: c.update(time_us="2201/100")),
     "gossip without a GPU": ("gossip", lambda c: c["proof"]["sets"][1].pop()),
     "gossip of one set": ("gossip", lambda c: c["proof"]["sets"].pop()),
