@@ -39,6 +39,7 @@ class TunedRange(_Entry):
     use: str
     file: str = Field(pattern=r"^[A-Za-z0-9_.-]+$")
     slower_than_the_best_by: float = Field(ge=0)
+    by_plan: bool = False
 
 
 class TunedSize(_Entry):
@@ -46,6 +47,7 @@ class TunedSize(_Entry):
 
     size_bytes: int = Field(ge=1)
     time_us: float = Field(gt=0)
+    by_plan: bool = False
 
 
 class TunedCandidate(_Entry):
@@ -104,7 +106,8 @@ def read_tuned(folder: Path) -> TunedIndex:
     Raises
     ------
     InvalidScheduleError
-        If there is none, or it is invalid.
+        If there is none, it is invalid, or times in it are of time plans: no runtime keeps to
+        them, so other schedules may be the best.
     """
     path = folder / INDEX
     if not path.exists():
@@ -126,6 +129,11 @@ def read_tuned(folder: Path) -> TunedIndex:
     if unknown:
         raise InvalidScheduleError(
             f"{path}: a range uses {min(unknown)!r}, which is not a candidate; tune again"
+        )
+    if any(one.by_plan for one in (*found.ranges, *found.sizes)):
+        raise InvalidScheduleError(
+            f"{path}: its times are those of time plans, to which no runtime keeps; tune again "
+            "with --no-plans"
         )
     return found
 

@@ -32,6 +32,8 @@ def test_the_index_has_the_tuned_ranges_and_model(tmp_path: Path) -> None:
         (lambda index: index["ranges"].reverse(), "its ranges are not in order; tune again"),
         (lambda index: index["ranges"][0].update(use="x"), "a range uses 'x', which is not a cand"),
         (lambda index: index["alpha_us"].update(exact="ten"), "alpha_us.exact: string should"),
+        (lambda index: index["ranges"][0].update(by_plan=True), "tune again with --no-plans"),
+        (lambda index: index["sizes"][0].update(by_plan=True), "tune again with --no-plans"),
     ],
 )
 def test_other_files(
