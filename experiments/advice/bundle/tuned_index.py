@@ -130,7 +130,7 @@ def read_tuned(folder: Path) -> TunedIndex:
         raise InvalidScheduleError(
             f"{path}: a range uses {min(unknown)!r}, which is not a candidate; tune again"
         )
-    if any(one.by_plan for one in (*found.ranges, *found.sizes)):
+    if any(part.by_plan for part in found.ranges) or any(at.by_plan for at in found.sizes):
         raise InvalidScheduleError(
             f"{path}: its times are those of time plans, to which no runtime keeps; tune again "
             "with --no-plans"
