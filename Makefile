@@ -44,18 +44,24 @@ unexport PYTHONDONTWRITEBYTECODE
 
 PIP = $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check
 
+# Installs what the file $@.txt lists: by uv in a tenth of the time, from the index that pip would
+# take, or by pip, where uv does not come through to it.
+INSTALL = index=$${PIP_INDEX_URL:-$$($(BIN)/python -m pip config get global.index-url 2>/dev/null)}; \
+  $(BIN)/uv pip install --quiet --python $(BIN)/python $${index:+--default-index "$$index"} \
+    --requirement $@.txt 2>/dev/null || $(PIP) --requirement $@.txt
+
 # Build tools are installed first, so that rebuilding after a change needs no network, and one core
 # compiles while the other downloads.
 $(VENV)/tools:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "error: Python 3.11 or later is needed; set PYTHON=/path/to/it"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "installing into $(VENV) (a few minutes the first time)"
-	@$(PIP) 'scikit-build-core>=0.10' 'nanobind>=3.1,<3.2' 'cmake>=3.26' 'ninja>=1.11'
+	@$(PIP) 'scikit-build-core>=0.10' 'nanobind>=3.1,<3.2' 'cmake>=3.26' 'ninja>=1.11' 'uv>=0.5'
 	@touch $@
 
 $(VENV)/dependencies: pyproject.toml | $(VENV)/tools
 	@$(BIN)/python -c '$(REQUIREMENTS)' > $@.txt
-	@$(PIP) --requirement $@.txt
+	@$(INSTALL)
 	@touch $@
 
 $(VENV)/package: $(BUILD) | $(VENV)/tools
@@ -71,7 +77,7 @@ setup:
 # The demo needs the extra `experiments` only, less than half of what the tests need.
 $(VENV)/demo-dependencies: pyproject.toml | $(VENV)/tools
 	@$(BIN)/python -c '$(REQUIREMENTS)' experiments > $@.txt
-	@$(PIP) --requirement $@.txt
+	@$(INSTALL)
 	@touch $@
 
 .PHONY: demo-setup
@@ -116,7 +122,7 @@ suite: testing-core
 # The page of results in Chromium: one that is there, else Playwright's own, else Debian's.
 $(VENV)/web: pyproject.toml | $(VENV)/tools
 	@$(BIN)/python -c '$(REQUIREMENTS)' web > $@.txt
-	@$(PIP) --requirement $@.txt
+	@$(INSTALL)
 	@touch $@
 
 test-web: setup $(VENV)/web
@@ -126,7 +132,8 @@ test-web: setup $(VENV)/web
 	  { echo "error: no browser to be had; install Chromium, so that it is on PATH"; exit 1; }
 	FORESTCOLL_WEB=1 $(BIN)/python -m pytest -q tests/experiments/report/test_in_browser.py
 
-# Written modules over torch.distributed (gloo). torch takes gigabytes, so nothing else installs it.
+# Written modules over torch.distributed (gloo). torch takes gigabytes, so nothing else installs it; by
+# pip, whose settings may name a build for CPUs.
 $(VENV)/torch: pyproject.toml | $(VENV)/tools
 	@$(BIN)/python -c '$(REQUIREMENTS)' torch > $@.txt
 	@$(PIP) --requirement $@.txt
@@ -139,7 +146,7 @@ test-torch: setup $(VENV)/torch
 # the tools of the extra docs all that `make setup` installs is needed.
 $(VENV)/docs: pyproject.toml | $(VENV)/tools
 	@$(BIN)/python -c '$(REQUIREMENTS)' docs lp experiments notebooks dask exec > $@.txt
-	@$(PIP) --requirement $@.txt
+	@$(INSTALL)
 	@touch $@
 
 docs: $(VENV)/docs $(VENV)/package
@@ -236,7 +243,7 @@ figures: setup
 
 $(VENV)/release: pyproject.toml | $(VENV)/tools
 	@$(BIN)/python -c '$(REQUIREMENTS)' release > $@.txt
-	@$(PIP) --requirement $@.txt
+	@$(INSTALL)
 	@touch $@
 
 PYTHONS ?=
