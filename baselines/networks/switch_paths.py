@@ -3,7 +3,8 @@
 Problem: a method whose trees consist of GPUs only says "a sends to b"; find the physical paths.
 Output:  the shortest paths between GPUs whose inner nodes are all switches. A GPU uses its widest
          port among those on a shortest path (NVLink before the NIC); switches use every shortest
-         path (equal-cost multipath), with equal numbers of trees.
+         path (equal-cost multipath), with equal numbers of trees. Data between GPUs of a box stay
+         in it where they can: libraries take the sockets, though a leaf may be nearer.
 Cost:    one union of bit sets of N bits per link and hop.
 Source:  ForestColl section 6.5 gives no rule for other methods on switches; routed fabrics do this.
          Ties beyond ``MAX_PATHS`` are left out. Trees pass no GPU on a path; transfers in steps may
@@ -48,10 +49,13 @@ class Router:
     ----------
     by_box : bool
         Whether the bits go by box and then by number in it, or by number and then by box.
+    inside_boxes : bool
+        Whether links that leave a box are left out.
     """
 
     topology: Topology
     by_box: bool = False
+    inside_boxes: bool = False
     _next_hops: dict[tuple[int, int], tuple[tuple[int, int], ...]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -82,7 +86,8 @@ class Router:
         """The links out of each node, as (position in ``topology.links``, head)."""
         leaving: list[list[tuple[int, int]]] = [[] for _ in self.topology.nodes]
         for i, link in enumerate(self.topology.links):
-            leaving[link.tail].append((i, link.head))
+            if not self.inside_boxes or self._share_box((link.tail, link.head)):
+                leaving[link.tail].append((i, link.head))
         return tuple(map(tuple, leaving))
 
     @cached_property
@@ -180,7 +185,9 @@ class Router:
         known = self._paths.get((tail, head))
         if known is not None:
             return known
-        found = self._only(tail, head) or tuple(islice(self._walk(tail, head), MAX_PATHS))
+        found = self._shortest(tail, head)
+        if self._share_box((tail, head)) and not all(map(self._share_box, found)):
+            found = self._inside._shortest(tail, head) or found
         if not found:
             names = [self.topology.nodes[v].name for v in (tail, head)]
             raise UnsupportedError(
@@ -188,6 +195,18 @@ class Router:
             )
         self._paths[tail, head] = found
         return found
+
+    @cached_property
+    def _inside(self) -> Router:
+        return Router(self.topology, by_box=self.by_box, inside_boxes=True)
+
+    def _share_box(self, nodes: Sequence[int]) -> bool:
+        """Say whether nodes belong to one box."""
+        boxes = {self.topology.nodes[v].box for v in nodes}
+        return len(boxes) == 1 and None not in boxes
+
+    def _shortest(self, tail: int, head: int) -> tuple[tuple[int, ...], ...]:
+        return self._only(tail, head) or tuple(islice(self._walk(tail, head), MAX_PATHS))
 
     def _only(self, node: int, gpu: int) -> tuple[tuple[int, ...]] | None:
         """Return the path between two GPUs if there is a single one."""

@@ -62,7 +62,8 @@ RunFile = Annotated[
 Alpha = Annotated[
     str | None,
     typer.Option(
-        "--alpha", help="Microseconds a hop, with --sizes (0 if not given) or --measured."
+        "--alpha",
+        help="Microseconds a hop (or 800ns), with --sizes (0 if not given) or --measured.",
     ),
 ]
 Picture = Annotated[Path | None, typer.Option("--picture", help="Draw the run, with --measured.")]
@@ -193,7 +194,7 @@ def _print_measured(
     from forestcoll.schedule.simulate import AlphaBeta
 
     expect_drawable(picture)
-    model = AlphaBeta() if alpha is None else AlphaBeta(alpha_us=alpha)
+    model = AlphaBeta() if alpha is None else AlphaBeta(alpha_us=read_alpha(alpha))
     report = compare(file, network, collective, root, model, seconds)
     typer.echo(as_json(document(report)) if json_ else "\n".join(lines(report)))
     if picture is not None:

@@ -51,7 +51,8 @@ Rates = Annotated[
     typer.Option(
         "--rates",
         metavar="TABLE",
-        help="Bandwidth of counted links: nominal, runtime, or a file of measured rates.",
+        help="Bandwidth of counted links: nominal, runtime, or a file of rates; several with "
+        "commas, of which each overrides those before: nominal,mine.yaml.",
     ),
 ]
 Nics = Annotated[

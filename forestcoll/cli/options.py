@@ -87,7 +87,9 @@ Idle = Annotated[
 Alpha = Annotated[
     str,
     typer.Option(
-        "--alpha", metavar="US", help="Latency of a hop from GPU to GPU, in microseconds."
+        "--alpha",
+        metavar="US",
+        help="Latency of a hop from GPU to GPU: microseconds, or with a unit, such as 800ns.",
     ),
 ]
 Gamma = Annotated[

@@ -24,6 +24,7 @@ from forestcoll.cli.output import expect_drawable, expect_writable, progress_bar
 from forestcoll.compilation import compile_program
 from forestcoll.errors import InvalidParameterError
 from forestcoll.forest_over_time.planned_simulation import PlannedSimulator
+from forestcoll.problem.over_time.timed_links import read_alpha
 from forestcoll.problem.sizes import read_size, size_text
 from forestcoll.schedule import read_schedule, verify
 from forestcoll.schedule.allreduce import AnySchedule
@@ -111,7 +112,7 @@ def simulate_schedule(
     many = _pipeline_chunks(pipeline_chunks)
     sizes_of(sizes, "--size")  # errors come before the file is read
     model = AlphaBeta(
-        alpha_us=alpha,
+        alpha_us=read_alpha(alpha),
         gamma_s_per_gb=gamma,
         sharing=sharing,
         lockstep=lockstep,

@@ -84,10 +84,10 @@ class Fit:
             return f"it fits with {self.changed}"
         which = f"fastest of 1 to {self.tried_k}" if self.is_fastest else "smallest"
         options = f" with {self.changed}" if self.changed else ""
-        return (
-            f"k = {self.k} is the {which} that fits{options}, with {decimal(self.algbw_gb_s)} GB/s "
-            f"instead of {decimal(self.given_gb_s)}"
-        )
+        fits = f"k = {self.k} is the {which} that fits{options}"
+        if self.algbw_gb_s == self.given_gb_s:
+            return f"{fits}, and as fast: {decimal(self.algbw_gb_s)} GB/s"
+        return f"{fits}, with {decimal(self.algbw_gb_s)} GB/s instead of {decimal(self.given_gb_s)}"
 
 
 @dataclass(frozen=True, slots=True)

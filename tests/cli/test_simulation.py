@@ -35,7 +35,16 @@ def test_a_line_for_each_size_says_that_it_is_simulated(schedule: Path) -> None:
 
 def test_the_document_has_the_results_of_the_library(schedule: Path) -> None:
     """Model and sizes; gamma and fifo are taken as they are given."""
-    options = ("--size", "1KB,1MB", "--alpha", "2.5", "--sharing", "fifo", "--pipeline-chunks", "3")
+    options = (
+        "--size",
+        "1KB,1MB",
+        "--alpha",
+        "2500ns",
+        "--sharing",
+        "fifo",
+        "--pipeline-chunks",
+        "3",
+    )
     found = document("simulate", schedule, *options)
     assert (found["simulated"], found["verified"]) == (True, True)
     assert found["alpha_us"] == {"exact": "5/2", "value": 2.5}
@@ -74,7 +83,7 @@ def test_windows_costs_and_priorities_are_those_of_the_library(schedule: Path) -
     [
         (("--size", "1QB"), "--size has '1QB'; write bytes, or a size"),
         (("--size", "0"), "--size has '0'"),
-        (("--alpha", "-1"), "alpha is -1 us; it must be from 0"),
+        (("--alpha", "-1"), "alpha is -1; it must be from 0"),
         (("--alpha", "soon"), "alpha is 'soon', which is not a number"),
         (("--gamma", "1e99"), "gamma is 1e99 s/GB; it must be from 0"),
         (

@@ -1,5 +1,7 @@
 """What fits a runtime in the place of what does not."""
 
+from dataclasses import replace
+
 import pytest
 
 from forestcoll import compile_program, generate
@@ -27,6 +29,8 @@ def test_the_smallest_k_is_the_first_that_fits() -> None:
     assert (fit.k, fit.algbw_gb_s) == (1, generate("ring:nodes=4", k=1).schedule.algbw_gb_s)
     assert fit.in_words() == "k = 1 is the smallest that fits, with 2 GB/s instead of 2.66656"
     assert fit.lost == pytest.approx(1 - 2 * 6157 / 16418)
+    equal = replace(fit, given_gb_s=fit.algbw_gb_s)
+    assert equal.in_words() == "k = 1 is the smallest that fits, and as fast: 2 GB/s"
 
 
 def test_the_fastest_is_looked_for_until_none_can_be_faster() -> None:

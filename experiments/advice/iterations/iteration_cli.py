@@ -13,6 +13,7 @@ from forestcoll.cli.facts import as_json
 from forestcoll.cli.options import Alpha, Json, Spec
 from forestcoll.cli.output import expect_drawable
 from forestcoll.errors import InvalidParameterError
+from forestcoll.problem.over_time.timed_links import read_alpha
 
 if TYPE_CHECKING:
     from experiments.training.iteration import Iteration
@@ -82,7 +83,10 @@ def show_iteration(
     network = changed_network(spec, without, scale, links)
     compute = Compute(tokens, context, flops, utilisation, bytes_each, recompute)
     layers, modelled = _layers(model, compute)
-    latencies, size = AlphaBeta(alpha_us=alpha), None if bucket is None else _bytes(bucket)
+    latencies, size = (
+        AlphaBeta(alpha_us=read_alpha(alpha)),
+        None if bucket is None else _bytes(bucket),
+    )
     times = _factor(faster)
     methods = (method, *(one for one in other or [] if one != method))
     on = {name: OnNetwork(network, name, latencies) for name in methods}

@@ -83,6 +83,7 @@ def explain(
         except ForestCollError:
             if place == 0:
                 raise
+            found.append(Explained(one.words, None, "", None))
             continue
         bounds = [rate.algbw_gb_s for rate in rates.bounds if rate.algbw_gb_s is not None]
         bound = max(bounds) if len(bounds) == len(rates.bounds) else None

@@ -30,7 +30,8 @@ class MeasuredReport:
 
     ``explained`` has the hypotheses whose rate is not below the measurement, the nearest first;
     ``slower`` those that allow the measurement by their bound, but not by NCCL's algorithm;
-    ``ruled_out`` those whose bound it exceeds.
+    ``ruled_out`` those whose bound it exceeds; ``undecided`` those without a rate, mostly for lack
+    of time.
     """
 
     run: MeasuredRun
@@ -40,6 +41,7 @@ class MeasuredReport:
     explained: tuple[Explained, ...]
     slower: tuple[Explained, ...]
     ruled_out: tuple[Explained, ...]
+    undecided: tuple[Explained, ...]
 
     @property
     def is_above_the_bound(self) -> bool:
@@ -82,7 +84,8 @@ def compare(
     left.sort(key=lambda one: one.rate_gb_s or 0)
     slower = tuple(one for one in left if float(one.rate_gb_s or 0) < measured)
     explained = tuple(left[len(slower) :])
-    return MeasuredReport(run, found, method, tuple(rows), explained, slower, out)
+    undecided = tuple(one for one in tried if one not in out and not one.rate_gb_s)
+    return MeasuredReport(run, found, method, tuple(rows), explained, slower, out, undecided)
 
 
 def lines(report: MeasuredReport) -> list[str]:
@@ -108,6 +111,8 @@ def lines(report: MeasuredReport) -> list[str]:
     said += [f"  (the last three: what share of the bound, and {of}, the run reaches)", ""]
     if found.topology.num_compute > MOST_SIMULATED:
         said.insert(-1, f"  (networks of over {MOST_SIMULATED} GPUs are not simulated)")
+    elif report.method and any(row.of_simulated is None for row in report.rows):
+        said.insert(-1, "  (simulations without a share took too long; see --time-limit)")
     said.append(
         f"Fastest: {fastest.algbw_gb_s * factor:.5g} GB/s of busbw at "
         f"{size_text(fastest.size_bytes)}"
@@ -132,6 +137,9 @@ def lines(report: MeasuredReport) -> list[str]:
     said += [
         f"  {_as_if(words)} {method:15} {_busbw(gb_s * factor):>9}" for words, method, gb_s in slow
     ]
+    if report.undecided:
+        said += ["", "Undecided: no rate of NCCL's algorithms, or no time for it; see --time-limit"]
+    said += [f"  {_as_if(one.words).rstrip()}" for one in report.undecided]
     return said
 
 
@@ -185,6 +193,7 @@ def document(report: MeasuredReport) -> dict[str, Any]:
         "explained_by": [hypothesis(one) for one in report.explained],
         "slower": [hypothesis(one) for one in report.slower],
         "ruled_out": [hypothesis(one) for one in report.ruled_out],
+        "undecided": [hypothesis(one) for one in report.undecided],
     }
 
 

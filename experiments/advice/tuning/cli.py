@@ -32,6 +32,7 @@ from forestcoll.cli.options import (
     window_of,
 )
 from forestcoll.problem.limits import MOST_SECONDS
+from forestcoll.problem.over_time.timed_links import read_alpha
 from forestcoll.topology.describe import counted, decimal
 
 if TYPE_CHECKING:
@@ -164,7 +165,7 @@ def _model(
         known = " or ".join(Sharing)
         raise InvalidParameterError(f"--sharing is {sharing!r}; it must be {known}")
     return AlphaBeta(
-        alpha_us=alpha,
+        alpha_us=read_alpha(alpha),
         gamma_s_per_gb=gamma,
         sharing=Sharing(sharing),
         window=window_of(window),

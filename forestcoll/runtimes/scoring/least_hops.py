@@ -4,9 +4,10 @@ Problem: a file says "a sends to b"; find the paths and the loads of the links.
 Input:   a topology, and the amount that each GPU sends to each other.
 Output:  the load of every link. Paths have the fewest links, and all inner nodes are switches;
          each switch shares its traffic evenly. A GPU uses the widest of its links that begin such
-         a path, and the parallel planes of that link, by bandwidth. Alternatively these paths
-         with integer weights. A transfer that names switches takes a path through switches even
-         if a direct link exists.
+         a path, and the parallel planes of that link, by bandwidth. Between GPUs of a box, paths
+         stay in the box where they can, as in runtimes. Alternatively these paths with integer
+         weights. A transfer that names switches takes a path through switches even if a direct
+         link exists.
 Cost:    a breadth-first search for each receiver, a pass over the links that lead to it.
 Source:  own; as a fabric with equal-cost multipath does.
 """
@@ -53,11 +54,15 @@ def loads_between(topology: Topology, sent: Mapping[Pair, Fraction]) -> list[Fra
         by_head[topology.compute[head]][topology.compute[tail]] = amount
     arriving, leaving = _links(topology)
     for head, amounts in by_head.items():
-        hops = _hops_to(topology, head, arriving)
-        for gpu in amounts:
+        inside = _hops_to(topology, head, arriving, inside=True)
+        near = {gpu: amount for gpu, amount in amounts.items() if gpu in inside}
+        far = {gpu: amount for gpu, amount in amounts.items() if gpu not in inside}
+        hops = _hops_to(topology, head, arriving) if far else {}
+        for gpu in far:
             if gpu not in hops:
                 raise _no_path(topology, gpu, head)
-        _flow(topology, hops, leaving, amounts, loads)
+        _flow(topology, inside, leaving, near, loads)
+        _flow(topology, hops, leaving, far, loads)
     return loads
 
 
@@ -91,11 +96,18 @@ def paths_between(
     arriving, leaving = _links(topology)
     found: dict[Pair, tuple[Path, ...]] = {}
     for head, tails in by_head.items():
-        hops = _hops_to(topology, topology.compute[head], arriving)
+        distances = [
+            _hops_to(topology, topology.compute[head], arriving, inside=inside)
+            for inside in (True, False)
+        ]
         for tail in tails:
             gpu = topology.compute[tail]
-            away = _through(topology, hops, gpu, leaving[gpu]) if through else hops
-            if gpu not in away:
+            tried = (
+                _through(topology, hops, gpu, leaving[gpu]) if through else hops
+                for hops in distances
+            )
+            away = next((hops for hops in tried if gpu in hops), None)
+            if away is None:
                 raise _no_path(topology, gpu, topology.compute[head])
             found[tail, head] = _paths(topology, away, leaving, gpu)
     return found
@@ -156,14 +168,22 @@ def _links(topology: Topology) -> tuple[list[list[int]], list[list[int]]]:
     return arriving, leaving
 
 
-def _hops_to(topology: Topology, head: int, arriving: Sequence[Sequence[int]]) -> dict[int, int]:
-    """Return how many links each node is away from a GPU; only switches pass on."""
+def _hops_to(
+    topology: Topology, head: int, arriving: Sequence[Sequence[int]], *, inside: bool = False
+) -> dict[int, int]:
+    """Return how many links each node is away from a GPU, or those ``inside`` its box.
+
+    Only switches pass on.
+    """
     hops, found = {head: 0}, [head]
+    box = topology.nodes[head].box
+    if inside and box is None:
+        return hops
     for node in found:
         if node == head or topology.nodes[node].is_switch:
             for number in arriving[node]:
                 tail = topology.links[number].tail
-                if tail not in hops:
+                if tail not in hops and not (inside and topology.nodes[tail].box != box):
                     hops[tail] = hops[node] + 1
                     found.append(tail)
     return hops

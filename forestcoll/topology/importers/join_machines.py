@@ -72,8 +72,10 @@ def join_machines(
     domain_of = {machine: name for name, machines in domains for machine in machines}
     for box, host in enumerate(hosts):
         assembly.add_machine(host, box, domain_of.get(host.name))
+    far: tuple[str, ...] = ()
     if isinstance(fabric, str):
         assembly.join_by_words(chosen, fabric)
+        far = _far_nics(chosen)
     elif fabric is not None:
         assembly.join_by_file(chosen, fabric)
     notes = [f"{host.name}: {note}" for host in hosts for note in host.notes]
@@ -81,7 +83,7 @@ def join_machines(
         notes += fabric.notes
     if fabric is None and any(host.nics for host in hosts):
         notes.append("Without a network between machines, NICs are left out.")
-    return Imported(assembly.builder.build(name), (*notes, *assembly.notes))
+    return Imported(assembly.builder.build(name), (*notes, *far, *assembly.notes))
 
 
 def _expect_names(hosts: Sequence[Host]) -> None:
@@ -104,6 +106,27 @@ def _chosen(host: Host, patterns: str) -> Host:
         remedy = "choose among them with --nics" if names else "its file does not have them"
         raise InvalidTopologyError(f"machine {host.name} {problem}; {remedy}")
     return replace(host, nics=kept)
+
+
+def _far_nics(hosts: Sequence[Host]) -> tuple[str, ...]:
+    """Return a note on NICs whose GPUs all have a nearer one, as those of storage often are."""
+    machines: dict[str, list[str]] = {}
+    for host in hosts:
+        nodes = [frozenset(nic.nodes) for nic in host.nics]
+        for nic, ends in zip(host.nics, nodes, strict=True):
+            near = frozenset().union(*(one for one in nodes if one < ends))
+            if ends and near == ends:
+                machines.setdefault(nic.name, []).append(host.name)
+    return tuple(
+        f"{name} of {_counted(where)} is farther from its GPUs than their other NICs; if it serves "
+        f"storage, leave it out with --nics."
+        for name, where in machines.items()
+    )
+
+
+def _counted(machines: Sequence[str]) -> str:
+    more = len(machines) - 1
+    return f"{machines[0]} (and {more} more)" if more else machines[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -149,7 +149,10 @@ class RateTable:
         if link in self.rates:
             return self.rates[link]
         hint = did_you_mean(link, self.rates, "")
-        advice = f"give a file with `{link}: ... GB/s` as --rates"
+        per = f" a {RATES[link].per}" if link in RATES else ""
+        advice = (
+            f"write `{link}: ... GB/s` (GB/s{per}) to a file, and add it: --rates {self.name},FILE"
+        )
         raise InvalidTopologyError(
             f"{source}: the table of rates {self.name!r} has no {link}; "
             + (f"{hint} or {advice}" if hint else advice)

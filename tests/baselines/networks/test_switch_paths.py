@@ -8,7 +8,7 @@ import pytest
 from baselines.networks.switch_paths import Router, build_forest
 from forestcoll.errors import UnsupportedError
 from forestcoll.schedule import Path
-from forestcoll.topology import Topology, load_topology
+from forestcoll.topology import Topology, TopologyBuilder, load_topology
 from tests.hand_networks import network_of
 
 
@@ -37,6 +37,30 @@ def test_all_spines_are_used() -> None:
     across = named(topology, "leaf0.gpu0", "leaf1.gpu1")
     assert [path[2] for path in across] == ["spine0", "spine1", "spine2"]
     assert named(topology, "leaf0.gpu0", "leaf0.gpu1") == [["leaf0.gpu0", "leaf0", "leaf0.gpu1"]]
+
+
+def test_data_stay_in_a_box_though_a_leaf_is_nearer() -> None:
+    """Two PCIe switches meet at sockets (5 links), and at a leaf (4 links); boxes at the leaf."""
+    names = [("a0", 0), ("b0", 0), ("a1", 1), ("b1", 1)]
+    builder = TopologyBuilder()
+    for name, box in names:
+        builder.gpu(f"gpu.{name}", box=box)
+        builder.switch(f"pcie.{name}", box=box)
+        builder.switch(f"socket.{name}", box=box)
+    builder.switch("leaf")
+    for name, _ in names:
+        builder.link(f"gpu.{name}", f"pcie.{name}", 30)
+        builder.link(f"pcie.{name}", f"socket.{name}", 30)
+        builder.link(f"pcie.{name}", "leaf", 10)
+    for box in "01":
+        builder.link(f"socket.a{box}", f"socket.b{box}", 20)
+    topology = builder.build("pcie")
+    (inside,) = named(topology, "gpu.a0", "gpu.b0")
+    assert inside[2:4] == ["socket.a0", "socket.b0"]
+    (across,) = named(topology, "gpu.a0", "gpu.b1")
+    assert across[2] == "leaf"
+    (around,) = named(topology.without("socket.a0 - socket.b0"), "gpu.a0", "gpu.b0")
+    assert around[2] == "leaf"
 
 
 def test_a_gpu_forwards_nothing() -> None:

@@ -43,6 +43,48 @@ def test_a_gpu_leaves_by_its_widest_link_of_those_on_a_way() -> None:
     assert loads(topology, {(0, 2): 1}) == {"at": 1, "tc": 1}
 
 
+def pcie_box() -> TopologyBuilder:
+    """Return GPUs a and b on PCIe switches p and q, which meet at sockets s, t and at leaf l."""
+    builder = TopologyBuilder()
+    for name in "ab":
+        builder.gpu(name, box=0)
+    for name in "pqst":
+        builder.switch(name, box=0)
+    builder.switch("l")
+    builder.gpu("c", box=1)
+    for one, other in ("ap", "bq", "pl", "ql", "cl", "ps", "qt"):
+        builder.link(one, other, 1)
+    return builder
+
+
+def test_transfers_of_a_box_stay_in_it_though_a_leaf_is_nearer() -> None:
+    """From a to b there are 5 links over the sockets and 4 over the leaf, which leads to c."""
+    builder = pcie_box()
+    assert loads(builder.build("apart"), {(0, 1): 1}) == {"ap": 1, "pl": 1, "lq": 1, "qb": 1}
+    builder.link("s", "t", 1)
+    joined = builder.build("joined")
+    within = {"ap": 1, "ps": 1, "st": 1, "tq": 1, "qb": 1}
+    assert loads(joined, {(0, 1): 1}) == within
+    assert loads(joined, {(0, 1): 1, (2, 1): 1}) == within | {"qb": 2, "cl": 1, "lq": 1}
+    for through in (False, True):
+        ((path,),) = paths_between(joined, [(0, 1)], through=through).values()
+        assert [joined.nodes[v].name for v in path.nodes] == list("apstqb")
+
+
+def test_a_path_through_switches_may_leave_the_box() -> None:
+    """GPUs a and b of a box have a link, and no switch but one between boxes."""
+    builder = TopologyBuilder()
+    for name in "ab":
+        builder.gpu(name, box=0)
+    builder.switch("l")
+    for one, other in ("ab", "al", "bl"):
+        builder.link(one, other, 1)
+    topology = builder.build("linked")
+    for through, nodes in ((False, "ab"), (True, "alb")):
+        ((path,),) = paths_between(topology, [(0, 1)], through=through).values()
+        assert [topology.nodes[v].name for v in path.nodes] == list(nodes)
+
+
 def planes(**boxes: int | None) -> Topology:
     """Return GPUs a, b and c of box 0 on switch s by 5 GB/s, all on t, and a and b on p, by 4."""
     builder = TopologyBuilder()

@@ -66,6 +66,20 @@ def test_a_nic_of_several_gpus_is_a_node() -> None:
     assert made["n0.mlx5_0", "rail0"] == 25
 
 
+def test_a_nic_farther_than_the_others_is_noted() -> None:
+    """GPUs 0 and 1 have NICs of their own; a third, equally far from both, may serve storage."""
+    third = Nic("mlx5_2", Fraction(25), ("gpu0", "gpu1"), Fraction(15))
+    hosts = [box("n0", (*OWN, third)), box("n1", (*OWN, third))]
+    assert join_machines(hosts, "rails").notes == (
+        "mlx5_2 of n0 (and 1 more) is farther from its GPUs than their other NICs; if it serves "
+        "storage, leave it out with --nics.",
+    )
+    assert join_machines(hosts[:1], "rails").notes[0].startswith("mlx5_2 of n0 is farther")
+    assert not join_machines(hosts, "rails", "mlx5_[01]").notes
+    half = [box(name, (OWN[0], third)) for name in ("n0", "n1")]
+    assert not join_machines(half, "rails").notes  # gpu1 has no other
+
+
 def test_a_nic_on_a_shared_pcie_link_is_a_node_with_the_limit() -> None:
     nics = tuple(replace(nic, nodes=("gpu0",)) for nic in OWN)
     pairs = (("gpu0", "mlx5_0"), ("gpu0", "mlx5_1"))

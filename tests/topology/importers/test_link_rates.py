@@ -8,7 +8,7 @@ import pytest
 
 from forestcoll.errors import InvalidTopologyError
 from forestcoll.topology.families.constants import CONSTANTS
-from forestcoll.topology.importers.link_rates import RATES, rate_table
+from forestcoll.topology.importers.link_rates import RATES, RateTable, rate_table
 
 
 @pytest.mark.parametrize(
@@ -58,12 +58,14 @@ def test_missing_rates_are_refused_with_the_file_to_write() -> None:
     with pytest.raises(
         InvalidTopologyError,
         match=re.escape(
-            "a.xml: the table of rates 'nominal' has no socket.amd; give a file with "
-            "`socket.amd: ... GB/s` as --rates"
+            "a.xml: the table of rates 'nominal' has no socket.amd; write `socket.amd: ... GB/s` "
+            "(GB/s a pair of sockets) to a file, and add it: --rates nominal,FILE"
         ),
     ):
         rate_table("nominal").of("socket.amd", "a.xml")
-    with pytest.raises(InvalidTopologyError, match=r"did you mean nvlink.sm_90\? or give"):
+    with pytest.raises(InvalidTopologyError, match=r"\(GB/s a lane\)"):
+        RateTable("mine.yaml", {}).of("pcie.gen4", "a.xml")
+    with pytest.raises(InvalidTopologyError, match=r"did you mean nvlink.sm_90\? or write"):
         rate_table("nominal").of("nvlink.sm_9", "a.xml")
 
 

@@ -5,7 +5,8 @@ Problem: ``nvidia-smi topo -m`` prints NV18 for two GPUs with 18 links of their 
 Input:   the matrix, and the links of each GPU: from ``nvidia-smi nvlink --status``, or as many as
          GPUs of the given kind have.
 Output:  a :class:`Host`: direct links if every GPU has as many as its pairs count. One NVSwitch if
-         each pair counts all links of its GPUs. Any other counts are refused.
+         all pairs count the same, and all links of their GPUs: those of the list, or, without
+         one, at most as many as the kind has. Any other counts are refused.
 Source:  none. Counted as pairs, an HGX A100 would have seven times its bandwidth.
 """
 
@@ -67,10 +68,13 @@ def nvidia_host(matrix: NvidiaMatrix, links: NvidiaLinks | None, supplied: Suppl
         return _host(matrix, (), direct, supplied, notes)
     _expect_switch(matrix, ends, exactly=links is not None)
     if links is None:
-        ends = [
-            _End(max(count for pair, count in matrix.nvlinks.items() if i in pair), end.gb_s)
-            for i, end in enumerate(ends)
-        ]
+        count = max(matrix.nvlinks.values())
+        if count < ends[0].count:
+            notes.append(
+                f"GPUs count {count} NVLinks of the {ends[0].count} that {supplied.gpu} has: "
+                f"check --gpu, unless the others are down."
+            )
+        ends = [_End(count, end.gb_s) for end in ends]
     kind = supplied.gpu or (links.kind if links else None)
     switch = HostSwitch("nvswitch0", kind in _MULTICAST_KINDS)
     notes.append("Every pair of GPUs shares the NVLinks: the NVSwitches count as one.")

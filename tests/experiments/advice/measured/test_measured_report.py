@@ -1,10 +1,12 @@
 """``forestcoll expected --measured``: a run beside what its network can give."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from experiments.advice.measured.measured_report import compare, figure
+from experiments.advice.measured.hypotheses import Explained
+from experiments.advice.measured.measured_report import compare, figure, lines
 from forestcoll.schedule.simulate import AlphaBeta
 from forestcoll.topology import load_topology
 from tests.command_line import assert_refused, document, invoke
@@ -37,7 +39,7 @@ def test_a_run_beside_its_network(one_box: Path) -> None:
 
 
 def test_machines_get_the_same_in_json(one_box: Path) -> None:
-    said = document("expected", "dgx_h100:boxes=1", "--measured", one_box, "--alpha", "2")
+    said = document("expected", "dgx_h100:boxes=1", "--measured", one_box, "--alpha", "2us")
     assert said["sizes"][1]["share_of_the_method"] == pytest.approx(268.435456 / 400)
     assert [one["method"] for one in said["explained_by"]] == ["NCCL NVLS"]
     assert [one["method"] for one in said["slower"]] == ["NCCL ring", "NCCL tree"]
@@ -59,6 +61,17 @@ def test_a_dead_nic_explains_the_rate_of_two_boxes(tmp_path: Path) -> None:
     assert 340 <= float(nearest.rate_gb_s) * 15 / 8 <= 375
     assert "the NIC of b0.gpu0 were dead" in [one.words for one in report.explained]
     assert "one NIC of each box were used" in [one.words for one in report.ruled_out]
+
+
+def test_what_the_time_limit_cuts_off_is_named(one_box: Path) -> None:
+    report = compare(one_box, load_topology("dgx_h100:boxes=1"), "allreduce", None, AlphaBeta(), 90)
+    no_rate = Explained("a link were dead", None, "", None)
+    late = [replace(row, of_simulated=None) for row in report.rows]
+    said = lines(replace(report, rows=tuple(late), undecided=(no_rate,)))
+    assert "  (simulations without a share took too long; see --time-limit)" in said
+    at = said.index("Undecided: no rate of NCCL's algorithms, or no time for it; see --time-limit")
+    assert said[at + 1 :] == ["  as if a link were dead"]
+    assert not any("took too long" in line or "Undecided" in line for line in lines(report))
 
 
 def test_a_run_above_the_bound_is_of_another_network(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ def test_ranges_and_sizes_are_tables_with_untried_methods() -> None:
 
 
 def test_machines_get_the_same_in_json() -> None:
-    options = ["--collective", "allreduce", "--sizes", "1KB,1GB", "--alpha", "2.5"]
+    options = ["--collective", "allreduce", "--sizes", "1KB,1GB", "--alpha", "2.5us"]
     result_text = document("tune", NETWORK, *options, "--gamma", "1/100", "--sharing", "fifo")
     assert result_text["complete"]
     assert result_text["topology"] == NETWORK
@@ -131,7 +131,7 @@ def test_methods_out_of_time_are_reported() -> None:
     [
         (["--sizes", "1XB"], "--sizes has '1XB'; write bytes, or a size"),
         (["--sizes", ""], "--sizes has ''"),
-        (["--alpha", "-1"], "alpha is -1 us; it must be from 0"),
+        (["--alpha", "-1"], "alpha is -1; it must be from 0"),
         (["--alpha", "nan"], "alpha is 'nan', which is not a number"),
         (["--gamma", "x"], "gamma is 'x', which is not a number"),
         (["--sharing", "x"], "--sharing is 'x'; it must be fair or fifo"),

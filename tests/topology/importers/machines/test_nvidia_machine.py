@@ -46,6 +46,16 @@ def test_nvswitches_share_the_links_among_all_pairs() -> None:
     assert not host(matrix("NV12", 8), "sm_80").switches[0].multicast
 
 
+def test_fewer_links_than_the_kind_has_are_noted() -> None:
+    """NV12 on every pair of an H100 is more likely an A100."""
+    found = host(matrix("NV12", 8), "sm_90")
+    assert out_of_gpu0(found) == 300
+    assert found.notes[0] == (
+        "GPUs count 12 NVLinks of the 18 that sm_90 has: check --gpu, unless the others are down."
+    )
+    assert len(host(matrix("NV12", 8), "sm_80").notes) == 1
+
+
 def test_an_a100_board_of_four_is_wired_directly() -> None:
     """NV4 with three others are the 12 links of an A100."""
     found = host(matrix("NV4", 4), "sm_80")
