@@ -142,7 +142,8 @@ def _run(plan: Plan, file: RowFile, executor: Executor) -> list[Row]:
         try:
             return run_points(plan, file, executor, display)
         except KeyboardInterrupt:
-            notes.print(f"interrupted; {display.done} of {display.total} points are kept")
+            kept = f"{display.done} of {display.total} points are kept"
+            notes.print(f"interrupted; {kept}; run again without --fresh for the rest")
             raise typer.Exit(_INTERRUPTED) from None
 
 

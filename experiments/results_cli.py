@@ -128,7 +128,11 @@ def plot(
     method: Methods = None,
     topology: Topologies = None,
     title: Annotated[
-        str | None, typer.Option(help="Title of the figure; default: the experiment's.")
+        str | None,
+        typer.Option(
+            help="Title of the figure; default: the experiment's title if it is the toolkit's, "
+            "otherwise its name."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -52,13 +52,23 @@ def _problem(fault: ErrorDetails, location: Location) -> str:
         return "is missing; add it"
     if kind in ("model_type", "dict_type"):
         place = "" if location else "the file "
-        return f"{place}must hold keys and values, one a line"
+        form = _forms(fault["input"], location)
+        return f"{place}must hold keys and values{form or ', one a line'}"
     if fault["input"] is None:
         return "has no value; add one"
     if kind == "value_error":
         return str(fault["ctx"]["error"])
     _subject, _, wish = fault["msg"].partition(" ")
     return f"is {found}; it {wish}"
+
+
+def _forms(word: object, location: Location) -> str:
+    """Show how a method, a family or a file is written, if a bare word stands in its place."""
+    if not isinstance(word, str) or len(location) != 2:
+        return ""
+    if location[0] == "methods":
+        return f", as in {{name: {word}}}"
+    return ", as in {family: torus, parameters: {dims: 4x4}} or {file: cluster.yaml}"
 
 
 def _in_document(document: Document, fault: ErrorDetails) -> Location:

@@ -17,6 +17,8 @@ from forestcoll.former_names import COLUMNS, renamed
 
 __all__ = ["Figure", "check_figure", "check_one_size", "parse_figure"]
 
+_QUOTES = 'a comma in a YAML list needs quotes, as in ["pareto:x=depth,y=k"]'
+
 
 @dataclass(frozen=True, slots=True)
 class Figure:
@@ -76,7 +78,8 @@ def parse_figure(text: str) -> Figure:
     if name not in KINDS and is_function(text):
         return Figure(text, {})
     if name not in KINDS:
-        raise InvalidExperimentError(f"unknown kind of figure {name!r}; {nearest(name, KINDS)}")
+        hint = _QUOTES if "=" in name else nearest(name, KINDS)
+        raise InvalidExperimentError(f"unknown kind of figure {name!r}; {hint}")
     kind = KINDS[name]
     options = {key: option.default for key, option in kind.options.items()}
     for part in rest.split(",") if colon else []:

@@ -188,7 +188,7 @@ def optimum_of(
     ``cut`` is 1 for the nodes of the bottleneck cut; weights are as :class:`Optimum` wants them.
     """
     links = topology.integer_capacities
-    divisor = math.gcd(q, *np.unique(links.capacity).tolist())
+    divisor = math.gcd(q, int(np.gcd.reduce(links.capacity)))
     return Optimum(
         topology=topology,
         inverse_rate=Fraction(p, q) * links.denominator,

@@ -1,5 +1,7 @@
 """The exact optimum: published values, hand calculations, every cut of small networks, a solver."""
 
+import subprocess
+import sys
 from dataclasses import replace
 from fractions import Fraction
 
@@ -197,3 +199,17 @@ def test_two_to_the_62_is_one_too_many():
         else:
             with pytest.raises(CapacityOverflowError, match="round the numbers to fewer digits"):
                 optimum(topology)
+
+
+def test_a_first_optimum_waits_for_no_import():
+    """A time of generation would count it: np.unique imports numpy.ma on its first use."""
+    program = """
+import sys
+from forestcoll.core.optimality import optimum
+from forestcoll.topology import load_topology
+topology, before = load_topology("dgx_a100:boxes=2"), set(sys.modules)
+optimum(topology)
+print(sorted(name for name in set(sys.modules) - before if not name.startswith("forestcoll")))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout == "[]\n", done.stderr

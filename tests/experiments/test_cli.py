@@ -104,7 +104,7 @@ def test_ctrl_c_keeps_the_finished_rows(write_experiment, harness, tmp_path: Pat
     run.send_signal(signal.SIGINT)
     _, text = run.communicate(timeout=15)
     assert run.returncode == 130
-    assert b"1 of 3 points are kept" in text
+    assert b"1 of 3 points are kept; run again without --fresh for the rest" in text
     rows = read_rows(tmp_path / "results" / "toy" / "rows.jsonl")
     assert [row.method for row in rows] == ["ring"]
     for note in notes:

@@ -92,6 +92,14 @@ def fault(path: Path) -> str:
         ),
         (HEAD + TOPOLOGIES, "line 1: methods is missing; add it"),
         ("name: ../toy\n" + TOPOLOGIES + METHODS, "line 1: name is '../toy'; it should match"),
+        (
+            HEAD + TOPOLOGIES + "methods: [ring]\n",
+            "methods[0] must hold keys and values, as in {name: ring}",
+        ),
+        (
+            HEAD + "topologies: [torus]\n" + METHODS,
+            "topologies[0] must hold keys and values, as in {family: torus, parameters: ",
+        ),
         ("just words\n", "line 1: the file must hold keys and values"),
         ("", "toy.yaml: the file must hold keys and values"),
     ],

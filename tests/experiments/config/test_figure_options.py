@@ -20,6 +20,7 @@ def test_options_that_are_not_given_have_their_defaults() -> None:
             "generation-tim",
             "unknown kind of figure 'generation-tim'; did you mean \"generation-time\"?",
         ),
+        ("y=k", "unknown kind of figure 'y=k'; a comma in a YAML list needs quotes"),
         ("lines:y=depht", "lines: y cannot be 'depht'; did you mean \"depth\"?"),
         ("lines:y", "lines: y cannot be ''; "),
         ("lines:z=depth", "lines: unknown option 'z'; known: y"),

@@ -1,5 +1,7 @@
 """The work of a point, in this process: what becomes a result, and what a status."""
 
+import subprocess
+import sys
 from collections.abc import Callable
 
 import pytest
@@ -30,6 +32,28 @@ def test_the_worker_gives_errors_their_status(method: str, status: Status, reaso
     if "VerificationError" in reason:  # it took its time, but what it claims is no result
         assert found["verified"] is False
         assert "generation_s" in found
+
+
+def test_imports_are_not_timed() -> None:
+    """What a method imports on first use, it has before the clock starts. In a new process."""
+    program = """
+import sys
+from experiments.run import worker
+from tests.experiments.working import columns
+
+generate = worker.run_method
+def watched(*arguments, **more):
+    before = set(sys.modules)
+    made = generate(*arguments, **more)
+    print(arguments[0], sorted(set(sys.modules) - before))
+    return made
+
+worker.run_method = watched
+columns("tacos", "allgather", source="torus:dims=2x3")
+columns("forestcoll", "allgather")
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout.splitlines() == ["tacos []", "forestcoll []"], done.stderr
 
 
 def test_another_collective_than_asked_for_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
