@@ -21,7 +21,7 @@ from typing import Final, Literal, TypeVar
 
 from forestcoll.errors import InvalidParameterError, InvalidTopologyError
 from forestcoll.topology.describe import decimal
-from forestcoll.topology.numbers import Exact, exact, exact_text
+from forestcoll.topology.numbers import Exact, exact
 from forestcoll.topology.reading.units import latency_us
 
 __all__ = ["DEFAULT_ALPHA_US", "MOST_WINDOW", "UNLIMITED", "AlphaBeta", "Priority", "Sharing"]
@@ -199,7 +199,6 @@ def _microseconds(given: object, what: str) -> Fraction:
 def _amount(given: object, what: str, unit: str) -> Fraction:
     number = _microseconds(given, what) if unit == "us" else _exactly(given, what)
     if not 0 <= number <= _MOST_US:
-        raise InvalidParameterError(
-            f"{what} is {exact_text(number)} {unit}; it must be from 0 to {_MOST_US} {unit}"
-        )
+        shown = given if str(given)[-1].isalpha() else f"{given} {unit}"
+        raise InvalidParameterError(f"{what} is {shown}; it must be from 0 to {_MOST_US} {unit}")
     return number

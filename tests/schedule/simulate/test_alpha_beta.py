@@ -34,7 +34,7 @@ def test_no_window_is_larger_than_the_number_of_chunks() -> None:
     [
         ({"alpha_us": -1}, r"alpha is -1 us; it must be from 0 to 1000000000 us"),
         ({"alpha_us": 10**10}, r"alpha is 10000000000 us; it must be from 0"),
-        ({"alpha_us": "-1ms"}, r"alpha is -1000 us; it must be from 0"),
+        ({"alpha_us": "-1ms"}, r"alpha is -1ms; it must be from 0"),
         ({"alpha_us": "fast"}, r"^alpha is 'fast', which is not a number"),
         ({"alpha_us": "5 h"}, r"^alpha is '5 h', whose unit 'h' is not known"),
         ({"gamma_s_per_gb": "1us"}, r"^gamma is '1us', which is not a number"),
