@@ -36,6 +36,7 @@ from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.topology.in_rows import InRows
 from forestcoll.topology.model import Topology
 from forestcoll.topology.spec import Network, as_topology
+from forestcoll.topology.validation import COLLECTIVES, check_collective
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -48,6 +49,10 @@ OURS = "forestcoll"
 Function = Callable[..., Schedule]
 """A reader's own method: ``function(topology)``, or ``function(topology, collective)``."""
 
+OneMethod = str | Method | Function
+"""A name of a method, or the method itself."""
+
+_COLLECTIVES = (*COLLECTIVES, "all-to-all")
 _NOT_MADE = (UnsupportedError, TimeLimitError, InfeasibleError)
 
 
@@ -76,7 +81,7 @@ class Comparison(InRows[Compared]):
 
 def compare(
     topology: Network,
-    methods: Sequence[str | Method | Function] | None = None,
+    methods: OneMethod | Sequence[OneMethod] | None = None,
     collective: str = "allgather",
     *,
     size: int | str | None = None,
@@ -87,7 +92,7 @@ def compare(
     Parameters
     ----------
     topology : Topology, or its specification, path or networkx graph
-    methods : sequence, optional
+    methods : sequence, or a single one, optional
         Names of baselines, "forestcoll", "module:function", methods, and functions
         ``function(topology)`` or ``function(topology, collective)`` that return a schedule. By
         default :func:`quick_methods`: "forestcoll" and all baselines for this collective that do
@@ -107,6 +112,8 @@ def compare(
     ------
     UnknownMethodError
         If there is no method of a name.
+    UnsupportedError
+        For an unknown collective.
     ForestCollError
         If the network or the size makes no sense.
 
@@ -117,14 +124,22 @@ def compare(
     [('forestcoll', 346.6666666666667), ('ring', 213.33333333333334), ('direct', 50.0)]
     """
     network = as_topology(topology)
-    chosen = _named(quick_methods(collective) if methods is None else methods, collective, seconds)
+    asked = quick_methods(collective) if methods is None else methods
+    if isinstance(asked, str | Method) or callable(asked):
+        asked = [asked]
+    check_collective(collective, _COLLECTIVES)
+    chosen = _named(asked, collective, seconds)
     bounds = _Bounds(network, collective)
     rows = [_compared(name, run, network, bounds, size) for name, run in chosen]
     return Comparison(sorted(rows, key=lambda one: -(one.algbw_gb_s or 0)))
 
 
 def quick_methods(collective: str = "allgather") -> list[str]:
-    """Return the methods of a collective that need no time limit, the core first."""
+    """Return the methods of a collective that need no time limit, the core first.
+
+    Raises UnsupportedError for an unknown collective.
+    """
+    check_collective(collective, _COLLECTIVES)
     quick = [
         name
         for name, method in METHODS.items()
@@ -135,7 +150,7 @@ def quick_methods(collective: str = "allgather") -> list[str]:
 
 
 def _named(
-    methods: Sequence[str | Method | Function], collective: str, seconds: float
+    methods: Sequence[OneMethod], collective: str, seconds: float
 ) -> Iterator[tuple[str, Callable[[Topology], Schedule]]]:
     """Yield each method's name and the function that runs it on a network."""
     for one in methods:
@@ -213,6 +228,8 @@ def _compared(
     try:
         verify(schedule)
         _expect(schedule, topology, bounds.collective)
+    except UnsupportedError as error:  # no schedule at all
+        return Compared(name, reason=f"wrong: {str(error).removeprefix('unsupported: ')}")
     except VerificationError as error:
         return Compared(name, reason=f"wrong: {error}", schedule=schedule)
     steps: Any = None if schedule.collective == "all-to-all" else synchronous(schedule)

@@ -137,8 +137,8 @@ def generate(
     Raises
     ------
     InvalidTopologyError
-        If there is no GPU, an unreachable GPU, or a switch that sends more than it receives (in a
-        reduction, receives more than it sends).
+        If there is no GPU, or an unreachable one; with the paper's method also if a switch sends
+        more than it receives (in a reduction, receives more than it sends).
     CapacityOverflowError
         If the exact whole numbers of this network do not fit 64 bits.
     UnknownMethodError

@@ -32,7 +32,6 @@ from forestcoll.errors import (
     SolverError,
     TimeLimitError,
     UnsupportedError,
-    did_you_mean,
 )
 from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.problem.over_time.time_bound import (
@@ -50,7 +49,7 @@ from forestcoll.problem.weights import Weights, rank_of_root, weights_for
 from forestcoll.topology.model import Topology
 from forestcoll.topology.numbers import Exact
 from forestcoll.topology.spec import Network, as_topology
-from forestcoll.topology.validation import COLLECTIVES, validate
+from forestcoll.topology.validation import COLLECTIVES, check_collective, validate
 
 __all__ = ["LeastTimes", "time_bound", "time_bounds"]
 
@@ -132,6 +131,8 @@ def time_bounds(
 
     Parameters and errors are those of :func:`time_bound`.
     """
+    if isinstance(sizes, str | int):
+        raise InvalidParameterError(f"the sizes are {sizes!r}; give a list, or take time_bound")
     found = LeastTimes(
         as_topology(topology), collective, alpha_us, root=root, weights=weights, seconds=seconds
     )
@@ -180,10 +181,7 @@ class LeastTimes:
         seconds: float = SECONDS,
         with_rate: bool = True,
     ) -> None:
-        known = (*COLLECTIVES, _ALL_TO_ALL)
-        if collective not in known:
-            hint = did_you_mean(collective, known, f"it must be one of {', '.join(known)}")
-            raise UnsupportedError(f"collective is {collective!r}; {hint}")
+        check_collective(collective, (*COLLECTIVES, _ALL_TO_ALL))
         if topology.num_compute == 1:
             raise UnsupportedError(
                 f"{topology.name} has a single GPU: nothing moves, so no time passes"

@@ -82,8 +82,9 @@ def draw(shown: object, /, *args: Any, **options: Any) -> Figure:
         or flows as the use of links in a simulation; outcomes, depths, choices of k and data frames
         as charts.
     *args, **options
-        Of the function that draws it: ``number`` of a tree or of a cut in a list; ``size`` of a
-        schedule in steps or flows; the schedule of a simulation with its timeline or use of links.
+        Of the function that draws it: the cut of a network; ``number`` of a tree, or of a cut in a
+        list; ``size`` of a schedule in steps or flows; the schedule of a simulation with its
+        timeline or use of links.
 
     Returns
     -------
@@ -108,6 +109,11 @@ def draw(shown: object, /, *args: Any, **options: Any) -> Figure:
     try:
         signature(_drawn.dispatch(type(shown))).bind(shown, *args, **options)
     except TypeError as error:
+        if isinstance(shown, Simulation) and not args:
+            raise InvalidParameterError(
+                "a simulation is drawn with what was simulated: draw(simulation, schedule), or "
+                "draw(simulation, network) for its use of links"
+            ) from error
         raise InvalidParameterError(
             f"the drawing of {type(shown).__name__}: {error}; to write a file, call "
             f"forestcoll.draw.save_figure(figure, path)"
@@ -129,6 +135,11 @@ def _drawn(shown: object, *args: Any, **options: Any) -> Figure:
 
 @_drawn.register
 def _(shown: Topology | str | os.PathLike | nx.Graph, cut: Cut | None = None) -> Figure:  # type: ignore[type-arg]
+    if cut is not None and not isinstance(cut, Cut):
+        raise InvalidParameterError(
+            f"the cut of a network is {cut!r}; it must be a Cut, such as the bottleneck of an "
+            f"optimum"
+        )
     return draw_topology(shown, cut)
 
 

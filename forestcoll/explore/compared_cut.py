@@ -53,8 +53,8 @@ class CutComparison:
 
     @property
     def binds(self) -> bool:
-        """Whether no cut is tighter."""
-        return self.cut.algbw_gb_s == self.tightest[0].cut.algbw_gb_s
+        """Whether this cut proves the optimum, so that no schedule is faster."""
+        return self.cut.algbw_gb_s == self.optimum_gb_s
 
     def figure(self) -> Figure:
         """Return the network with the chosen cut in colour, which ``forestcoll.draw`` shows."""
@@ -110,8 +110,9 @@ class CutComparison:
         return self.optimum_gb_s == self.tightest[0].cut.algbw_gb_s
 
     def _rows(self) -> list[tuple[str, str, str]]:
-        binds = "which binds" if self._attained else "the tightest there is"
-        verdict = f"your cut, {binds}" if self.binds else "your cut"
+        is_tightest = self.cut.algbw_gb_s == self.tightest[0].cut.algbw_gb_s
+        verdict = "your cut, the tightest there is" if is_tightest else "your cut"
+        verdict = "your cut, which binds" if self.binds else verdict
         rows = [(decimal(self.cut.algbw_gb_s), verdict, self.cut.in_words())]
         if not self._attained:
             rows.append(

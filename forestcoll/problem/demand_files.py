@@ -30,6 +30,7 @@ from forestcoll.problem.sizes import read_size
 from forestcoll.topology.model import Topology
 from forestcoll.topology.numbers import in_short
 from forestcoll.topology.reading.documents import Document, parse_json, parse_yaml
+from forestcoll.topology.spec import Network, as_topology
 
 __all__ = ["MOST_FILE_BYTES", "demand_in", "read_demand"]
 
@@ -60,7 +61,7 @@ _UNREADABLE = (
 _FIELDS = ("name", "amounts", "unit", "chunks", "demands")
 
 
-def demand_in(text: str, topology: Topology) -> Demand:
+def demand_in(text: str, topology: Network) -> Demand:
     """Return the demand that a text names: a file if there is one, or else a specification.
 
     Raises
@@ -68,6 +69,7 @@ def demand_in(text: str, topology: Topology) -> Demand:
     InvalidParameterError
         As :func:`read_demand` and :func:`forestcoll.problem.named_demands.named_demand`.
     """
+    topology = as_topology(topology)
     if text.partition(":")[0] in DEMANDS and not os.path.lexists(text):
         return named_demand(text, topology)
     if not os.path.lexists(text) and (":" in text or not Path(text).suffix):

@@ -20,13 +20,12 @@ from forestcoll.bounded_read import read_text_at_most
 from forestcoll.errors import (
     InvalidParameterError,
     InvalidTopologyError,
-    UnsupportedError,
     did_you_mean,
 )
 from forestcoll.topology.model import NodeKind, Topology
 from forestcoll.topology.numbers import Exact, exact
 from forestcoll.topology.reading.documents import parse_json, parse_yaml
-from forestcoll.topology.validation import COLLECTIVES
+from forestcoll.topology.validation import check_collective
 
 __all__ = [
     "MOST_BYTES", "Weights", "rank_of_root", "read_weights", "weights_for", "whole_weights",
@@ -68,9 +67,7 @@ def weights_for(
     InvalidParameterError
         If the root or the weights are wrong, missing, or not for this collective.
     """
-    if collective not in COLLECTIVES:
-        hint = did_you_mean(collective, COLLECTIVES, f"it must be one of {', '.join(COLLECTIVES)}")
-        raise UnsupportedError(f"collective is {collective!r}; {hint}")
+    check_collective(collective)
     if collective in _ROOTED and root is None:
         raise InvalidParameterError(f"{collective} needs a root; give the name of a GPU")
     if collective in _ROOTED and weights is not None:

@@ -20,6 +20,7 @@ from typing import Literal
 from forestcoll.errors import DisconnectedError, InvalidParameterError, did_you_mean
 from forestcoll.topology.model import NodeKind, Topology
 from forestcoll.topology.shared_capacity import kept, moved
+from forestcoll.topology.spec import Network, as_topology
 
 __all__ = ["IDLE", "group", "members_from_text"]
 
@@ -30,15 +31,18 @@ _SLICE = re.compile(r"(\*|\d{1,9}(?:-\d{1,9})?)/(\*|\d{1,9}(?:-\d{1,9})?)")
 
 
 def group(
-    topology: Topology, members: Iterable[str], *, idle: Literal["forward", "absent"] = "forward"
+    topology: Network,
+    members: str | Iterable[str],
+    *,
+    idle: Literal["forward", "absent"] = "forward",
 ) -> Topology:
     """Return the network for a collective among some of its GPUs.
 
     Parameters
     ----------
-    topology : Topology
-    members : iterable of str
-        Names of compute nodes.
+    topology : Topology, or its specification, path or networkx graph
+    members : str or iterable of str
+        Names of compute nodes, or a text as for :func:`members_from_text`.
     idle : {"forward", "absent"}
         What GPUs outside the group do. No library lets them forward. With "absent" they and their
         links are removed.
@@ -59,11 +63,15 @@ def group(
 
     Examples
     --------
-    >>> from forestcoll.topology import load_topology
-    >>> pair = group(load_topology("ring:nodes=4"), ["gpu0", "gpu2"])
+    >>> pair = group("ring:nodes=4", ["gpu0", "gpu2"])
     >>> pair.num_compute, [str(node.kind) for node in pair.nodes]
     (2, ['compute', 'relay', 'compute', 'relay'])
+    >>> group("dgx_a100:boxes=4", "*/0").num_compute
+    4
     """
+    topology = as_topology(topology)
+    if isinstance(members, str):
+        members = members_from_text(topology, members)
     if idle not in IDLE:
         raise InvalidParameterError(f"idle is {idle!r}; it must be {' or '.join(IDLE)}")
     chosen: set[str] = set()

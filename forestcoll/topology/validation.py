@@ -30,8 +30,8 @@ from forestcoll.topology.model import Topology
 from forestcoll.topology.numbers import exact_text
 
 __all__ = [
-    "COLLECTIVES", "Collective", "check_balanced", "refuse_shared", "uses_all_bandwidth",
-    "validate",
+    "COLLECTIVES", "Collective", "check_balanced", "check_collective", "refuse_shared",
+    "uses_all_bandwidth", "validate",
 ]  # fmt: skip
 
 Collective = Literal["allgather", "reduce-scatter", "allreduce", "broadcast", "reduce"]
@@ -64,9 +64,7 @@ def validate(
     UnsupportedError
         For a collective that is not one of COLLECTIVES.
     """
-    if collective not in COLLECTIVES:
-        hint = did_you_mean(collective, COLLECTIVES, f"it must be one of {', '.join(COLLECTIVES)}")
-        raise UnsupportedError(f"collective is {collective!r}; {hint}")
+    check_collective(collective)
     if topology.num_compute < 2:
         raise InvalidTopologyError(
             f"{topology.name} has {_plural(topology.num_compute, 'GPU')}; "
@@ -74,6 +72,18 @@ def validate(
         )
     ranks = range(topology.num_compute) if roots is None else sorted(roots)
     _check_connected(topology, collective, [topology.compute[rank] for rank in ranks])
+
+
+def check_collective(collective: str, known: Collection[str] = COLLECTIVES) -> None:
+    """Raise UnsupportedError, with the remedy, for a collective that is not one of those known."""
+    if collective not in known:
+        if collective == "all-to-all":
+            raise UnsupportedError(
+                "trees carry no all-to-all, in which every pair has data of its own; "
+                "forestcoll.all_to_all.best_flow.AllToAllPlanner plans one (docs/all-to-all.md)"
+            )
+        hint = did_you_mean(collective, known, f"it must be one of {', '.join(known)}")
+        raise UnsupportedError(f"collective is {collective!r}; {hint}")
 
 
 def check_balanced(topology: Topology, collective: str = "allgather") -> None:

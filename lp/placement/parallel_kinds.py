@@ -20,7 +20,7 @@ import numpy.typing as npt
 from forestcoll.errors import InvalidParameterError
 from forestcoll.problem.sizes import read_sizes
 
-__all__ = ["COLLECTIVES", "Kind", "grid_groups", "kinds_of"]
+__all__ = ["COLLECTIVES", "Kind", "check_divides", "grid_groups", "kinds_of"]
 
 Ints = npt.NDArray[np.int64]
 
@@ -101,10 +101,7 @@ def kinds_of(texts: Sequence[str], gpus: int) -> tuple[Kind, ...]:
     if sum(size == REST for _, size, *_ in parts) > 1:
         raise InvalidParameterError("two kinds have the size rest; give one of them a number")
     product = math.prod(_whole(name, size) for name, size, *_ in parts if size != REST)
-    if product < 1 or gpus % product:
-        raise InvalidParameterError(
-            f"the product of the sizes of all kinds is {product}; it must divide {gpus} GPUs"
-        )
+    _check_product(product, gpus)
     return tuple(
         Kind(
             name,
@@ -114,6 +111,18 @@ def kinds_of(texts: Sequence[str], gpus: int) -> tuple[Kind, ...]:
         )
         for name, size, collective, amount in parts
     )
+
+
+def check_divides(kinds: Sequence[Kind], gpus: int) -> None:
+    """Raise InvalidParameterError unless groups of these kinds fill the GPUs."""
+    _check_product(math.prod(kind.size for kind in kinds), gpus)
+
+
+def _check_product(product: int, gpus: int) -> None:
+    if product < 1 or gpus % product:
+        raise InvalidParameterError(
+            f"the product of the sizes of all kinds is {product}; it must divide {gpus} GPUs"
+        )
 
 
 def grid_groups(kinds: Sequence[Kind], gpus: int) -> tuple[Ints, ...]:

@@ -27,11 +27,12 @@ import numpy as np
 
 from forestcoll.errors import InvalidParameterError, TimeLimitError
 from forestcoll.topology.model import Topology
+from forestcoll.topology.spec import Network, as_topology
 from forestcoll.topology.symmetry.automorphism import find_orbits
 from forestcoll.topology.validation import refuse_shared, validate
 from lp.placement.checked_times import CheckedTimes, KindTime
 from lp.placement.cut_times import CutTimes
-from lp.placement.parallel_kinds import Ints, Kind
+from lp.placement.parallel_kinds import Ints, Kind, check_divides
 from lp.placement.placement_bound import placement_bound_us
 
 __all__ = [
@@ -132,7 +133,7 @@ class Placement:
 
 
 def best_placement(
-    topology: Topology,
+    topology: Network,
     kinds: Sequence[Kind],
     *,
     objective: str = "sum",
@@ -144,8 +145,9 @@ def best_placement(
 
     Parameters
     ----------
-    topology : Topology
+    topology : Topology, or its specification, path or networkx graph
     kinds : sequence of Kind
+        The product of their sizes divides the number of GPUs.
     objective : {"sum", "slowest"}
     seconds : float
         Half of it is for local search; the rest for schedules.
@@ -158,8 +160,8 @@ def best_placement(
     Raises
     ------
     InvalidParameterError
-        For another objective, a limit that is not positive, or an exhaustive search of a larger
-        network.
+        For another objective, sizes that do not divide the GPUs, a limit that is not positive, or
+        an exhaustive search of a larger network.
     UnsupportedError
         If the network has shared capacities.
     TimeLimitError
@@ -170,13 +172,14 @@ def best_placement(
     With the data-parallel pairs innermost, tensor-parallel groups span both boxes. Each fits into
     one.
 
-    >>> from forestcoll.topology import load_topology
-    >>> pair = load_topology("dgx_a100:boxes=2")
+    >>> pair = "dgx_a100:boxes=2"
     >>> data, tensor = Kind("data", 2, "allgather", 8000), Kind("tensor", 8, "allreduce", 8 * 10**6)
     >>> round(float(best_placement(pair, [data, tensor]).gain), 2)
     1.85
     """
+    topology = as_topology(topology)
     _check(topology, objective, seconds, swaps, exhaustive)
+    check_divides(kinds, topology.num_compute)
     run = _Run(topology, tuple(kinds), objective, seconds)
     default = run.placed(tuple(range(topology.num_compute)))
     small = topology.num_compute <= EXHAUSTIVE if exhaustive is None else exhaustive

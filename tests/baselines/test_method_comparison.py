@@ -7,6 +7,7 @@ import pytest
 
 import baselines
 import forestcoll
+from baselines import METHODS, quick_methods
 from baselines.method_comparison import Comparison, compare
 from forestcoll.errors import UnknownMethodError, UnsupportedError
 from forestcoll.schedule.forest import Forest
@@ -94,6 +95,26 @@ def test_a_right_schedule_for_another_purpose_is_wrong() -> None:
     assert repr(found) == "<1 method, 1 wrong>"
     (one,) = baselines.compare("ring:nodes=4", [elsewhere])
     assert one.reason == "wrong: the schedule is for a network that differs from this one"
+
+
+def test_what_is_no_schedule_is_wrong_and_ends_no_comparison() -> None:
+    found = baselines.compare("ring:nodes=4", [lambda _: 5, chain])  # type: ignore[list-item,return-value]
+    assert [one.algbw_gb_s is None for one in found] == [False, True]
+    assert found[1].reason == "wrong: verify takes a schedule, not int"
+    assert found[1].schedule is None
+
+
+@pytest.mark.parametrize("one", ["ring", METHODS["ring"], chain])
+def test_a_single_method_needs_no_list(one: str | baselines.Method) -> None:
+    assert len(baselines.compare("ring:nodes=4", one)) == 1
+
+
+def test_an_unknown_collective_is_refused() -> None:
+    """Else every method would be listed as making none, as if they did not support it."""
+    with pytest.raises(UnsupportedError, match="'allreduc'; did you mean allreduce"):
+        compare("ring:nodes=4", ["ring"], "allreduc")
+    with pytest.raises(UnsupportedError, match="'all-to-al'; did you mean all-to-all"):
+        quick_methods("all-to-al")
 
 
 def test_a_reference_is_compared_by_its_name() -> None:

@@ -229,6 +229,12 @@ def test_wrong_questions_are_refused(given: dict[str, Any], message: str):
         time_bound("ring:nodes=4", **given)
 
 
+def test_a_single_size_is_no_list_of_sizes():
+    """Else its letters were the sizes."""
+    with pytest.raises(InvalidParameterError, match="the sizes are '4MB'; give a list"):
+        time_bounds("ring:nodes=4", "allgather", "4MB")
+
+
 def test_collectives_without_a_least_time_are_refused():
     with pytest.raises(UnsupportedError, match="must be one of"):
         time_bound("ring:nodes=4", "gossip")

@@ -131,3 +131,8 @@ def test_arguments_that_its_drawing_has_not_are_refused() -> None:
         draw(optimum, "cut.png")
     with pytest.raises(InvalidParameterError, match="unexpected keyword argument 'title'"):
         draw(optimum, title="mine")
+    with pytest.raises(InvalidParameterError, match="cut of a network is 3; it must be a Cut"):
+        draw("ring:nodes=4", 3)
+    run = forestcoll.simulate(forestcoll.generate("ring:nodes=4"), "1MB", bins=4)
+    with pytest.raises(InvalidParameterError, match=r"draw\(simulation, schedule\)"):
+        draw(run)

@@ -10,7 +10,7 @@ import pytest
 from forestcoll.errors import DisconnectedError, InvalidParameterError, InvalidTopologyError
 from forestcoll.explore.compared_cut import compare_cut
 from forestcoll.problem.cuts import Cut
-from forestcoll.topology import load_topology, write_topology
+from forestcoll.topology import TopologyBuilder, load_topology, write_topology
 from forestcoll.what_if.tightest_cuts import tightest_cuts
 
 BOXES = load_topology("dgx_a100:boxes=2")
@@ -24,6 +24,19 @@ def test_a_cut_is_named_by_the_nodes_outside() -> None:
     assert not seen.binds
     assert compare_cut(BOXES, "b0.gpu0, b0.gpu1", count=2) == seen
     assert compare_cut(BOXES, "b0.gpu0").binds
+
+
+def test_the_tightest_cut_does_not_bind_where_a_switch_does() -> None:
+    """Each GPU sends 10 GB/s to a switch that could send it 20: the optimum is below all cuts."""
+    builder = TopologyBuilder()
+    switch = builder.switch("s")
+    for name in "abc":
+        gpu = builder.gpu(name)
+        builder.arc(gpu, switch, 10)
+        builder.arc(switch, gpu, 20)
+    seen = compare_cut(builder.build("lopsided"), "a", count=1)
+    assert (seen.cut.algbw_gb_s, seen.optimum_gb_s, seen.binds) == (30, 15, False)
+    assert "your cut, the tightest there is" in repr(seen)
 
 
 def test_it_reads_as_a_table_and_shows_a_picture() -> None:

@@ -105,6 +105,11 @@ def test_a_text_is_a_file_if_there_is_one(tmp_path: Path, monkeypatch: pytest.Mo
             demand_in(text, THREE)
 
 
+def test_the_network_may_be_a_specification() -> None:
+    spec = "ring:nodes=4"
+    assert demand_in("all-to-all", spec) == demand_in("all-to-all", load_topology(spec))
+
+
 def test_a_path_that_cannot_be_printed_is_an_escaped_name(tmp_path: Path) -> None:
     made = read_demand(_file(tmp_path, "a\nb.csv", FORMS["rows.csv"]), THREE)
     assert made.name.endswith(r"a\nb.csv'")

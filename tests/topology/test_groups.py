@@ -51,6 +51,11 @@ def test_a_group_of_all_is_the_network_and_a_group_of_a_group_is_smaller() -> No
         group(half, ["b1.gpu0"])
 
 
+def test_networks_and_members_may_be_texts() -> None:
+    """As every other function takes them, and as the command line writes them."""
+    assert group("dgx_a100:boxes=2", "*/0") == group(CLUSTER, ["b0.gpu0", "b1.gpu0"])
+
+
 @pytest.mark.parametrize(
     ("members", "message"),
     [

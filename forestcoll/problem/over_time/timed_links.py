@@ -18,7 +18,8 @@ from fractions import Fraction
 
 from forestcoll.errors import InvalidParameterError, InvalidTopologyError
 from forestcoll.topology.model import Topology
-from forestcoll.topology.numbers import Exact, exact
+from forestcoll.topology.numbers import Exact
+from forestcoll.topology.reading.units import latency_us
 
 __all__ = ["REDUCTIONS", "TimedLinks", "read_alpha"]
 
@@ -86,17 +87,10 @@ def read_alpha(given: Exact) -> Fraction:
     >>> read_alpha("2.5us"), read_alpha("500 ns")
     (Fraction(5, 2), Fraction(1, 2))
     """
-    scale = Fraction(1)
-    number: Exact = given
-    if isinstance(given, str):
-        for unit, factor in (("us", Fraction(1)), ("ns", Fraction(1, 1000))):
-            if given.strip().endswith(unit):
-                number, scale = given.strip().removesuffix(unit).strip(), factor
-                break
     try:
-        alpha = scale * exact(number, "alpha")
+        alpha = latency_us(given)
     except InvalidTopologyError as error:
-        raise InvalidParameterError(str(error)) from None
+        raise InvalidParameterError(f"alpha {str(error).strip()}") from None
     if not 0 <= alpha <= _MOST_US:
         raise InvalidParameterError(f"alpha is {given}; it must be from 0 to {_MOST_US} us")
     return alpha

@@ -22,6 +22,7 @@ from typing import Final, Literal, TypeVar
 from forestcoll.errors import InvalidParameterError, InvalidTopologyError
 from forestcoll.topology.describe import decimal
 from forestcoll.topology.numbers import Exact, exact
+from forestcoll.topology.reading.units import latency_us
 
 __all__ = ["DEFAULT_ALPHA_US", "MOST_WINDOW", "UNLIMITED", "AlphaBeta", "Priority", "Sharing"]
 
@@ -65,7 +66,8 @@ class AlphaBeta:
     Parameters
     ----------
     alpha_us : int, Fraction or str
-        Microseconds of every hop from GPU to GPU, in addition to the latencies of its links.
+        Microseconds of every hop from GPU to GPU, in addition to the latencies of its links; text
+        may have a unit, such as "800 ns". So may all further microseconds.
     gamma_s_per_gb : int, Fraction or str
         Seconds that a GPU takes to add one gigabyte to what it has.
     lockstep : bool
@@ -187,10 +189,16 @@ def _exactly(given: object, what: str) -> Fraction:
         raise InvalidParameterError(str(error)) from None
 
 
+def _microseconds(given: object, what: str) -> Fraction:
+    try:
+        return latency_us(given)
+    except InvalidTopologyError as error:
+        raise InvalidParameterError(f"{what} {str(error).strip()}") from None
+
+
 def _amount(given: object, what: str, unit: str) -> Fraction:
-    number = _exactly(given, what)
+    number = _microseconds(given, what) if unit == "us" else _exactly(given, what)
     if not 0 <= number <= _MOST_US:
-        raise InvalidParameterError(
-            f"{what} is {given} {unit}; it must be from 0 to {_MOST_US} {unit}"
-        )
+        shown = given if str(given)[-1].isalpha() else f"{given} {unit}"
+        raise InvalidParameterError(f"{what} is {shown}; it must be from 0 to {_MOST_US} {unit}")
     return number

@@ -18,13 +18,11 @@ import numpy as np
 from forestcoll.errors import (
     DisconnectedError,
     InvalidParameterError,
-    UnsupportedError,
-    did_you_mean,
 )
 from forestcoll.problem.demand import Demand
 from forestcoll.schedule.simulate.alpha_beta import AlphaBeta
 from forestcoll.topology.model import NodeKind, Topology
-from forestcoll.topology.validation import COLLECTIVES
+from forestcoll.topology.validation import COLLECTIVES, check_collective
 
 __all__ = ["least_latency_s"]
 
@@ -75,9 +73,7 @@ def least_latency_s(
     from scipy.sparse.csgraph import dijkstra
 
     model = AlphaBeta() if model is None else model
-    if collective not in _KNOWN:
-        hint = did_you_mean(collective, _KNOWN, f"it must be one of {', '.join(_KNOWN)}")
-        raise UnsupportedError(f"collective is {collective!r}; {hint}")
+    check_collective(collective, _KNOWN)
     gpus = np.array(topology.compute)
     rooted = gpus[_roots(topology, collective, root, weights)]
     if len(gpus) < 2:

@@ -153,6 +153,8 @@ def test_invalid_objectives_limits_and_networks_are_refused() -> None:
         best_placement(network, kinds, seconds=0)
     with pytest.raises(InvalidParameterError, match="up to 8 GPUs"):
         best_placement(load_topology("dgx_a100:boxes=2"), kinds, exhaustive=True)
+    with pytest.raises(InvalidParameterError, match="all kinds is 6; it must divide 16 GPUs"):
+        best_placement("dgx_a100:boxes=2", [*kinds, Kind("d", 3, "allgather", 8)])
     with pytest.raises(UnsupportedError, match="shared capacity"):
         best_placement(replace(network, shared=(SharedCapacity("bus", ((0, 3),), 1),)), kinds)
 

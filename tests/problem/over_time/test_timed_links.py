@@ -53,13 +53,21 @@ def test_bytes_become_units_of_capacity_and_time():
 
 @pytest.mark.parametrize(
     ("text", "alpha"),
-    [("10", 10), ("10us", 10), (" 2.5 us", "5/2"), ("250ns", "1/4"), (3, 3), (0, 0)],
+    [
+        ("10", 10),
+        ("10us", 10),
+        (" 2.5 us", "5/2"),
+        ("250ns", "1/4"),
+        ("10ms", 10000),
+        (3, 3),
+        (0, 0),
+    ],
 )
 def test_alpha_has_units(text: str | int, alpha: int | str):
     assert read_alpha(text) == Fraction(alpha)
 
 
-@pytest.mark.parametrize("text", ["10ms", "-1", "us", "ten", -1, 10**10])
+@pytest.mark.parametrize("text", ["10 h", "-1", "us", "ten", -1, 10**10])
 def test_invalid_alphas_are_refused(text: str | int):
     with pytest.raises(InvalidParameterError, match="alpha"):
         read_alpha(text)

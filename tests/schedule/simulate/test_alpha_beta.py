@@ -17,6 +17,12 @@ def test_numbers_are_exact_however_they_are_written() -> None:
     assert AlphaBeta(alpha_us=0.1).alpha_us == Fraction(1, 10)  # type: ignore[arg-type]
 
 
+def test_microseconds_may_have_a_unit() -> None:
+    model = AlphaBeta(alpha_us="800 ns", chunk_cost_us="2us", message_cost_us="0.001 ms")
+    costs = (model.alpha_us, model.chunk_cost_us, model.message_cost_us)
+    assert costs == (Fraction(4, 5), 2, 1)
+
+
 def test_no_window_is_larger_than_the_number_of_chunks() -> None:
     """Unlimited is as many as there are."""
     assert [AlphaBeta(window=window).window_of(4) for window in (1, 3, 9)] == [1, 3, 4]
@@ -28,7 +34,10 @@ def test_no_window_is_larger_than_the_number_of_chunks() -> None:
     [
         ({"alpha_us": -1}, r"alpha is -1 us; it must be from 0 to 1000000000 us"),
         ({"alpha_us": 10**10}, r"alpha is 10000000000 us; it must be from 0"),
-        ({"alpha_us": "fast"}, r"alpha"),
+        ({"alpha_us": "-1ms"}, r"alpha is -1ms; it must be from 0"),
+        ({"alpha_us": "fast"}, r"^alpha is 'fast', which is not a number"),
+        ({"alpha_us": "5 h"}, r"^alpha is '5 h', whose unit 'h' is not known"),
+        ({"gamma_s_per_gb": "1us"}, r"^gamma is '1us', which is not a number"),
         ({"alpha_us": True}, r"alpha"),
         ({"alpha_us": 0.1 + 0.2}, r"alpha"),
         ({"gamma_s_per_gb": "-0.5"}, r"gamma is -0.5 s/GB; it must be from 0"),

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import overload
 
+from forestcoll.errors import UnsupportedError
 from forestcoll.problem.all_to_all_certificate import AllToAllCertificate
 from forestcoll.problem.allreduce_certificate import AllreduceCertificate
 from forestcoll.problem.certificate_document import (
@@ -118,6 +119,8 @@ def verify_certificate(certificate: AnyCertificate) -> AnyCertificateVerdict:
     ------
     VerificationError
         At the first number that is not what the others make it, or claim that they do not prove.
+    UnsupportedError
+        For anything but a certificate.
     """
     if isinstance(certificate, AllreduceCertificate):
         return verify_allreduce_certificate(certificate)
@@ -125,6 +128,11 @@ def verify_certificate(certificate: AnyCertificate) -> AnyCertificateVerdict:
         return verify_all_to_all_certificate(certificate)
     if isinstance(certificate, TimeCertificate):
         return verify_time_certificate(certificate)
+    if not isinstance(certificate, Certificate):
+        raise UnsupportedError(
+            f"verify_certificate takes a certificate, not {type(certificate).__name__}; "
+            f"read_certificate reads one from a file, certificate_of_time makes one of a TimeBound"
+        )
     _check_network(certificate)
     _check_shared(certificate)
     _check_weights(certificate)

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from forestcoll import certify, verify_certificate
-from forestcoll.errors import VerificationError
+from forestcoll import certify, time_bound, verify_certificate
+from forestcoll.errors import UnsupportedError, VerificationError
 from forestcoll.problem.certificate_document import Certificate
 from forestcoll.topology import load_topology
 from tests.schedule.verification.certificates.by_command import certificate_of, refused_by_both
@@ -79,6 +79,12 @@ def test_verify_and_the_script_refuse_every_mutant(
     place[where[-1]] = new(was)
     assert place[where[-1]] != was
     refused_by_both(changed, tmp_path / "false.json")
+
+
+def test_what_is_no_certificate_is_refused_with_the_remedy() -> None:
+    for other in ("certificate.json", time_bound("ring:nodes=4")):
+        with pytest.raises(UnsupportedError, match=r"read_certificate .* certificate_of_time"):
+            verify_certificate(other)  # type: ignore[call-overload]
 
 
 def test_any_link_changed_is_found() -> None:
