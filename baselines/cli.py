@@ -13,6 +13,7 @@ from baselines.interface.forwarding_gpus import forwarding_gpus
 from baselines.interface.method import Method, Schedule
 from baselines.interface.own_function import is_reference, own_method
 from baselines.interface.parameters import setting
+from baselines.interface.schedule_asked_for import check_asked_for
 from baselines.interface.search import Search
 from baselines.registry import METHODS
 from baselines.tenants_cli import share_network
@@ -21,7 +22,7 @@ from forestcoll.cli.demands import DemandText
 from forestcoll.cli.facts import as_json, as_text
 from forestcoll.cli.options import Json, Spec
 from forestcoll.cli.output import SCHEDULES, expect_writable
-from forestcoll.errors import UnknownMethodError, VerificationError, did_you_mean
+from forestcoll.errors import UnknownMethodError, did_you_mean
 from forestcoll.problem.limits import MOST_SECONDS, MOST_THREADS, Limits
 from forestcoll.schedule import (
     Allreduce,
@@ -108,9 +109,8 @@ def run_method(
         topology, collective, parameters, limits, lambda one: searches.update({one.stage: one})
     )
     elapsed = time.perf_counter() - began
+    check_asked_for(schedule, topology, collective)
     verify(schedule)
-    if collective is not None and schedule.collective != collective:
-        raise VerificationError(f"the schedule is of {schedule.collective}; {collective} was due")
     if output is not None:
         write_schedule(schedule, output)
     found, finish = cost(schedule), makespan_s_per_gb(schedule)

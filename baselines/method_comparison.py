@@ -18,11 +18,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from baselines.compared_method import Compared
 from baselines.interface.method import Method, Schedule
-from baselines.interface.own_function import is_reference, own_method, own_name
+from baselines.interface.own_function import called, is_reference, own_method, own_name
+from baselines.interface.schedule_asked_for import check_asked_for
 from baselines.registry import METHODS
 from forestcoll.api import optimum, simulate, verify
 from forestcoll.errors import (
     InfeasibleError,
+    MethodError,
     TimeLimitError,
     UnknownMethodError,
     UnsupportedError,
@@ -167,8 +169,8 @@ def _named(
         elif isinstance(one, Method):
             yield one.name, _runner(one, collective, seconds)
         else:
-            takes = "collective" in inspect.signature(one).parameters
-            yield own_name(one), partial(one, collective=collective) if takes else one
+            name = own_name(one)
+            yield name, partial(called(name, one), collective=collective)
 
 
 def _core(collective: str, topology: Topology) -> Schedule:
@@ -205,14 +207,6 @@ class _Bounds:
         return made.bound.algbw_gb_s
 
 
-def _expect(schedule: Schedule, topology: Topology, collective: str) -> None:
-    """Refuse a right schedule that is for another purpose; its rate has another bound."""
-    if schedule.collective != collective:
-        raise VerificationError(f"the schedule is of {schedule.collective}; {collective} was due")
-    if schedule.topology != topology:
-        raise VerificationError("the schedule is for a network that differs from this one")
-
-
 def _compared(
     name: str,
     run: Callable[[Topology], Schedule],
@@ -225,11 +219,11 @@ def _compared(
         schedule = run(topology)
     except _NOT_MADE as error:
         return Compared(name, reason=str(error).removeprefix("unsupported: "))
+    except (MethodError, VerificationError) as error:
+        return Compared(name, reason=f"wrong: {error}")
     try:
+        check_asked_for(schedule, topology, bounds.collective)
         verify(schedule)
-        _expect(schedule, topology, bounds.collective)
-    except UnsupportedError as error:  # no schedule at all
-        return Compared(name, reason=f"wrong: {str(error).removeprefix('unsupported: ')}")
     except VerificationError as error:
         return Compared(name, reason=f"wrong: {error}", schedule=schedule)
     steps: Any = None if schedule.collective == "all-to-all" else synchronous(schedule)

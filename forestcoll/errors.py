@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable
 __all__ = [
     "CapacityOverflowError", "DisconnectedError", "ExecutionError", "ExportError",
     "ForestCollError", "InfeasibleError", "InvalidExperimentError", "InvalidParameterError",
-    "InvalidScheduleError", "InvalidTopologyError", "MissingPackageError", "RuntimeLimitError",
-    "SolverError", "TimeLimitError", "UnbalancedError", "UnknownMethodError", "UnsupportedError",
-    "VerificationError", "did_you_mean",
+    "InvalidScheduleError", "InvalidTopologyError", "MethodError", "MissingPackageError",
+    "RuntimeLimitError", "SolverError", "TimeLimitError", "UnbalancedError",
+    "UnknownMethodError", "UnsupportedError", "VerificationError", "did_you_mean",
 ]  # fmt: skip
 
 
@@ -58,6 +58,10 @@ class InvalidParameterError(ForestCollError):
 
 class UnknownMethodError(ForestCollError):
     """No method has this name; the message lists the methods."""
+
+
+class MethodError(ForestCollError):
+    """A method of the reader raised another exception; the message has its file and line."""
 
 
 class UnsupportedError(ForestCollError):

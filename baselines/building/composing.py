@@ -15,11 +15,13 @@ fluid equal-cost multipath. Methods that send hop by hop use exactly the links t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from baselines.networks.forwarding import forwarded
+from forestcoll.errors import UnsupportedError, VerificationError
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.cost_model.measures import cost, synchronous
 from forestcoll.schedule.forest import Forest, Path, Routes
@@ -31,20 +33,35 @@ from forestcoll.topology.model import Topology
 
 __all__ = ["collect", "collect_steps", "fastest", "hop_by_hop", "in_step", "joined", "routed"]
 
+_Made = TypeVar("_Made", Forest, StepSchedule)
+
+_SPREADS = ("allgather", "broadcast")
+
 _AT_ONCE = 1 << 18
 """Transfers that are processed together."""
 
 
-def in_step(step: int, chunk: npt.ArrayLike, tail: npt.ArrayLike, head: npt.ArrayLike) -> Sends:
-    """Return the copy transfers of one step, in any order: :func:`joined` sorts them."""
-    what, start, end = (np.asarray(a, dtype=np.int32) for a in (chunk, tail, head))
-    copies = np.zeros(len(what), dtype=np.bool_)
-    return Sends(np.full(len(what), step, dtype=np.int32), what, start, end, copies)
+def in_step(
+    step: int,
+    chunk: npt.ArrayLike,
+    tail: npt.ArrayLike,
+    head: npt.ArrayLike,
+    *,
+    reduce: bool = False,
+) -> Sends:
+    """Return the transfers of one step, in any order: :func:`joined` sorts them.
+
+    The receivers add the data to theirs if ``reduce``, and replace theirs otherwise.
+    """
+    given = (np.asarray(a, dtype=np.int32) for a in (chunk, tail, head))
+    what, start, end = np.broadcast_arrays(*map(np.atleast_1d, given))
+    adds = np.full(len(what), reduce, dtype=np.bool_)
+    return Sends(np.full(len(what), step, dtype=np.int32), what, start, end, adds)
 
 
 def joined(parts: Sequence[Sends]) -> Sends:
     """Concatenate transfers, and sort them by step."""
-    return Sends.joined(parts).in_order()
+    return Sends.joined(parts or [in_step(0, (), (), ())]).in_order()
 
 
 def routed(
@@ -65,6 +82,8 @@ def routed(
     ------
     UnsupportedError
         If there is no path from a sender to its receiver.
+    VerificationError
+        If a rank does not exist, or a GPU sends to itself.
     """
     routes = forwarded(topology, _pairs(topology, sends), direct=direct)
     return StepSchedule(topology, method, collective, chunks, sends, routes)
@@ -86,6 +105,7 @@ def hop_by_hop(
 
 def _pairs(topology: Topology, sends: Sends) -> list[tuple[int, int]]:
     size = topology.num_compute
+    _check_ends(size, sends)
     met = np.zeros(
         (size, size), dtype=np.bool_
     )  # a table, because there may be millions of transfers over few links
@@ -93,6 +113,20 @@ def _pairs(topology: Topology, sends: Sends) -> list[tuple[int, int]]:
         some = slice(first, first + _AT_ONCE)
         met[sends.tail[some], sends.head[some]] = True
     return [(int(tail), int(head)) for tail, head in np.argwhere(met)]
+
+
+def _check_ends(size: int, sends: Sends) -> None:
+    """Refuse ranks that do not exist, and transfers of a GPU to itself."""
+    low, high = np.minimum(sends.tail, sends.head), np.maximum(sends.tail, sends.head)
+    wrong = np.flatnonzero((low < 0) | (high >= size) | (low == high))
+    if len(wrong):
+        step, chunk, tail, head = (
+            int(column[wrong[0]]) for column in (sends.step, sends.chunk, sends.tail, sends.head)
+        )
+        raise VerificationError(
+            f"step {step}, chunk {chunk}: rank {tail} sends to rank {head}; "
+            f"the two must differ and lie between 0 and {size - 1}"
+        )
 
 
 def collect_steps(
@@ -106,11 +140,28 @@ def collect_steps(
         Makes an allgather or a broadcast for a topology.
     collective : str
         The collective of ``spread``, its reduction, or "allreduce": the reduction, then the spread.
+
+    Raises
+    ------
+    UnsupportedError
+        For another collective.
     """
-    if collective in ("allgather", "broadcast"):
-        return spread(topology)
+    if collective in _SPREADS:
+        return _expected(spread(topology), collective)
     reduction = time_reversed(spread(topology.reversed()), topology)
-    return sequential(reduction, spread(topology)) if collective == "allreduce" else reduction
+    if collective != "allreduce":
+        return _expected(reduction, collective)
+    return sequential(reduction, spread(topology))
+
+
+def _expected(made: _Made, collective: str) -> _Made:
+    """Refuse a collective that the function does not make."""
+    if made.collective != collective:
+        raise UnsupportedError(
+            f"unsupported: {made.method} has no {collective}; it makes schedules of "
+            f"{made.collective} and allreduce"
+        )
+    return made
 
 
 def fastest(schedules: Iterable[StepSchedule]) -> StepSchedule:
@@ -132,11 +183,16 @@ def collect(
     collective : str
         The collective of ``spread``, its reduction, or "allreduce": both phases, with the same
         trees where every link has a counterpart of the same bandwidth.
+
+    Raises
+    ------
+    UnsupportedError
+        For another collective.
     """
-    if collective in ("allgather", "broadcast"):
-        return spread(topology)
+    if collective in _SPREADS:
+        return _expected(spread(topology), collective)
     if collective != "allreduce":
-        return transposed(spread(topology.reversed()), topology)
+        return _expected(transposed(spread(topology.reversed()), topology), collective)
     gather = spread(topology)
     # The reversed network then equals this one, so a second run would make the same trees.
     alike = topology.reversed() == topology

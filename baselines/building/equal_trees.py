@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from baselines.networks.switch_paths import Router, build_forest, dealt
+from forestcoll.errors import VerificationError
 from forestcoll.schedule.exact_sums import exact
 from forestcoll.schedule.forest import Forest
 
@@ -31,7 +32,15 @@ def forest_of(router: Router, method: str, copies: Mapping[tuple[int, ...], int]
         Router of the network; edges take its shortest paths.
     copies : mapping
         Multiplicity of each tree; a tree is the parent of each rank, -1 at the root.
+
+    Raises
+    ------
+    VerificationError
+        If there are no trees, or one is no list of parents, or has no copy.
+    UnsupportedError
+        If no path through switches alone leads from a parent to its child.
     """
+    _check(router.topology.num_compute, copies)
     parent = np.array(list(copies), dtype=np.int32)
     counts = list(copies.values())
     edges = edges_of(parent, counts)
@@ -50,6 +59,26 @@ def forest_of(router: Router, method: str, copies: Mapping[tuple[int, ...], int]
         paths=dealt({link: times * count for link, count in edges.items()}, ways),
         weights=tuple(rooted[rank] // k for rank in range(router.topology.num_compute)),
     )
+
+
+def _check(size: int, copies: Mapping[tuple[int, ...], int]) -> None:
+    """Refuse what is no tree by its form; ``verify`` finds trees that do not span."""
+    if not copies:
+        raise VerificationError("there are no trees; each root needs one")
+    for number, (parents, count) in enumerate(copies.items()):
+        if len(parents) != size:
+            raise VerificationError(
+                f"tree {number} has {len(parents)} parents; it must have {size}, one for each rank"
+            )
+        if max(parents) >= size or min(parents) != -1:
+            raise VerificationError(
+                f"tree {number} has parents from {min(parents)} to {max(parents)}; "
+                f"they must be ranks from 0 to {size - 1}, and -1 at the root"
+            )
+        if count < 1 or count != int(count):
+            raise VerificationError(
+                f"tree {number} has {count} copies; it must have a whole number from 1"
+            )
 
 
 def edges_of(parent: npt.NDArray[np.int32], counts: Sequence[int]) -> dict[tuple[int, int], int]:

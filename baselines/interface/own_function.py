@@ -11,14 +11,16 @@ import importlib
 import inspect
 import os
 import sys
+import traceback
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from baselines.interface.method import Method, Schedule
-from forestcoll.errors import UnknownMethodError, did_you_mean
+from forestcoll.errors import ForestCollError, MethodError, UnknownMethodError, did_you_mean
 from forestcoll.schedule.steps import COLLECTIVES
 
-__all__ = ["is_reference", "own_method", "own_name"]
+__all__ = ["called", "is_reference", "own_method", "own_name"]
 
 
 def is_reference(name: str) -> bool:
@@ -29,6 +31,8 @@ def is_reference(name: str) -> bool:
 
 def own_method(name: str) -> Method:
     """Return the method behind ``module:function``; it is asked for any collective.
+
+    Without one it is asked for the default of its parameter ``collective``, or an allgather.
 
     Raises
     ------
@@ -54,7 +58,8 @@ def own_method(name: str) -> Method:
             f"there is no method {name!r}: the module {module!r} has no function {attribute!r}; "
             f"{hint}"
         )
-    return Method(name, f"{attribute} of {module}", "your own", _called(function), COLLECTIVES)
+    summary = f"{attribute} of {module}"
+    return Method(name, summary, "your own", called(name, function), _collectives(function))
 
 
 def own_name(function: Callable[..., Schedule]) -> str:
@@ -70,13 +75,36 @@ def own_name(function: Callable[..., Schedule]) -> str:
     return f"{function.__module__}:{name}" if name == "generate" else name
 
 
-def _called(function: Callable[..., Schedule]) -> Callable[..., Schedule]:
-    """Return the function, called with a collective; its own signature need not have one."""
-    if "collective" in inspect.signature(function).parameters:
-        return function
+def called(name: str, function: Callable[..., Schedule]) -> Callable[..., Schedule]:
+    """Return the function, called with a collective; its own signature need not have one.
+
+    An exception that is no error of the toolkit becomes a MethodError of one line.
+    """
+    takes = "collective" in inspect.signature(function).parameters
 
     @functools.wraps(function)
-    def without_collective(topology: Any, _: str, **parameters: Any) -> Schedule:
-        return function(topology, **parameters)
+    def run(topology: Any, collective: str, **parameters: Any) -> Schedule:
+        asked = {"collective": collective, **parameters} if takes else parameters
+        try:
+            return function(topology, **asked)
+        except (ForestCollError, MemoryError):
+            raise
+        except Exception as error:
+            where = _place(error, function)
+            raise MethodError(f"{name} raised {type(error).__name__}: {error}{where}") from error
 
-    return without_collective
+    return run
+
+
+def _place(error: Exception, function: Callable[..., Schedule]) -> str:
+    """Return the file and the last line of the function's own file, " (mine.py, line 7)"."""
+    own = getattr(getattr(function, "__code__", None), "co_filename", None)
+    lines = [one for one in traceback.extract_tb(error.__traceback__) if one.filename == own]
+    return f" ({Path(lines[-1].filename).name}, line {lines[-1].lineno})" if lines else ""
+
+
+def _collectives(function: Callable[..., Schedule]) -> tuple[str, ...]:
+    """Return all collectives, the function's default first."""
+    takes = inspect.signature(function).parameters.get("collective")
+    first = [one for one in COLLECTIVES if takes is not None and one == takes.default]
+    return (*first, *(one for one in COLLECTIVES if one not in first))

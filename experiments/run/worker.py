@@ -13,7 +13,6 @@ from __future__ import annotations
 import importlib
 import json
 import os
-import reprlib
 import resource
 import sys
 import time
@@ -23,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from baselines.interface.method import Schedule
+from baselines.interface.schedule_asked_for import check_asked_for, weights_of
 from baselines.interface.search import Report, Search
 from baselines.registry import METHODS
 from experiments.config.methods import run_method
@@ -34,7 +34,7 @@ from experiments.training.iteration import Iteration
 from experiments.training.training_settings import TrainingSettings
 from forestcoll.errors import ForestCollError, TimeLimitError, UnsupportedError, VerificationError
 from forestcoll.problem.weights import weights_for, whole_weights
-from forestcoll.schedule import Allreduce, FlowSchedule, StepSchedule, verify
+from forestcoll.schedule import StepSchedule, verify
 from forestcoll.topology import Topology
 
 __all__ = ["run_job", "work"]
@@ -56,6 +56,7 @@ def work(job: Job, tell: Tell) -> None:
         root, weights = _rank_of_root(job, topology), _whole_weights(job, topology)
         schedule = _generate(job, topology, tell)
         tell({"phase": "check"})
+        check_asked_for(schedule, topology, job["collective"], weights)
         assumed = Assumptions.of(job["simulate"]) if "simulate" in job else None
         trained = _trained(job, schedule) if "train" in job else None
         made = RunResult(schedule, topology, job["collective"], root, weights, assumed, trained)
@@ -141,44 +142,15 @@ def _whole_weights(job: Job, topology: Topology) -> tuple[int, ...] | None:
 def _rooted_at(schedule: Schedule) -> set[int]:
     if isinstance(schedule, StepSchedule):
         return set(schedule.chunks.root.tolist())
-    return {rank for weights in _weights_of(schedule) for rank, w in enumerate(weights) if w}
-
-
-def _weights_of(schedule: Schedule) -> set[tuple[int, ...]]:
-    """Return the weights of a schedule; for an allreduce, of both phases."""
-    if isinstance(schedule, Allreduce):
-        return {phase.weights for phase in schedule.phases}
-    if isinstance(schedule, FlowSchedule):
-        return {(1,) * schedule.topology.num_compute}
-    return {schedule.weights}
-
-
-def _check_weights(schedule: Schedule, weights: tuple[int, ...]) -> None:
-    """Refuse a schedule for other weights: its rate would be meaningless."""
-    others = _weights_of(schedule) - {weights}
-    if others:
-        raise VerificationError(
-            f"the schedule has the weights {reprlib.repr(others.pop())}; "
-            f"{reprlib.repr(weights)} were due"
-        )
+    return {rank for weights in weights_of(schedule) for rank, w in enumerate(weights) if w}
 
 
 def _checked(schedule: Schedule, made: RunResult, job: Job) -> dict[str, Any]:
     root = made.root
-    if schedule.topology != made.topology:
-        raise VerificationError(
-            f"the schedule is for {schedule.topology.name}, which is not the topology asked for"
-        )
-    if schedule.collective != job["collective"]:
-        raise VerificationError(
-            f"the schedule is of {schedule.collective}; {job['collective']} was due"
-        )
     in_parts = isinstance(schedule, StepSchedule) and schedule.collective == "allreduce"
     if root is not None and not in_parts and _rooted_at(schedule) != {root}:
         found = ", ".join(map(str, sorted(_rooted_at(schedule))))
         raise VerificationError(f"the schedule is rooted at rank {found}; rank {root} was due")
-    if made.weights is not None:
-        _check_weights(schedule, made.weights)
     verify(schedule)
     return measured(made, job.get("sizes", ()))
 

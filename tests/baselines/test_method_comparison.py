@@ -2,13 +2,16 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from typing import cast
 
 import pytest
 
 import baselines
 import forestcoll
 from baselines import METHODS, quick_methods
+from baselines.building.equal_trees import forest_of
 from baselines.method_comparison import Comparison, compare
+from baselines.networks.switch_paths import router_of
 from forestcoll.errors import UnknownMethodError, UnsupportedError
 from forestcoll.schedule.forest import Forest
 from forestcoll.topology import Topology
@@ -94,14 +97,35 @@ def test_a_right_schedule_for_another_purpose_is_wrong() -> None:
     assert one.reason == "wrong: the schedule is of allgather; reduce-scatter was due"
     assert repr(found) == "<1 method, 1 wrong>"
     (one,) = baselines.compare("ring:nodes=4", [elsewhere])
-    assert one.reason == "wrong: the schedule is for a network that differs from this one"
+    assert (
+        one.reason == "wrong: the schedule is for a network ring:nodes=5 that differs from this one"
+    )
 
 
-def test_what_is_no_schedule_is_wrong_and_ends_no_comparison() -> None:
-    found = baselines.compare("ring:nodes=4", [lambda _: 5, chain])  # type: ignore[list-item,return-value]
-    assert [one.algbw_gb_s is None for one in found] == [False, True]
-    assert found[1].reason == "wrong: verify takes a schedule, not int"
-    assert found[1].schedule is None
+def test_an_exception_of_a_method_is_a_row_and_the_others_run() -> None:
+    """The reader's own file and line are in the reason; so is what was returned in place of one."""
+
+    def broken(_: Topology) -> Forest:
+        return [][0]
+
+    def other(_: Topology) -> Forest:
+        return cast("Forest", [1, 2])
+
+    found = {one.method: one.reason for one in baselines.compare("ring:nodes=4", [broken, other])}
+    assert found["broken"].startswith("wrong: broken raised IndexError: list index out of range (")
+    assert "test_method_comparison.py, line " in found["broken"]
+    assert found["other"].startswith("wrong: the method returned an object of type list; a sched")
+
+
+def test_an_allgather_of_unequal_parts_is_wrong() -> None:
+    """Without a tree of rank 0 that GPU has no data; the bound is of equal parts."""
+
+    def without_the_first(topology: Topology) -> Forest:
+        trees: dict[tuple[int, ...], int] = {(1, -1, 1): 1, (2, 2, -1): 1}
+        return forest_of(router_of(topology), "by hand", trees)
+
+    (one,) = baselines.compare("complete:nodes=3", [without_the_first])
+    assert one.reason.startswith("wrong: the schedule has the weights (0, 1, 1); equal ones were")
 
 
 @pytest.mark.parametrize("one", ["ring", METHODS["ring"], chain])

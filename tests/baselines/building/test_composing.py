@@ -5,11 +5,20 @@ from fractions import Fraction
 
 import pytest
 
-from baselines.building.composing import collect, collect_steps, fastest, hop_by_hop, routed
+from baselines.building.composing import (
+    collect,
+    collect_steps,
+    fastest,
+    hop_by_hop,
+    in_step,
+    joined,
+    routed,
+)
 from baselines.building.equal_trees import forest_of
 from baselines.libraries import direct, recursive
 from baselines.networks.switch_paths import Router
 from forestcoll import generate
+from forestcoll.errors import UnsupportedError, VerificationError
 from forestcoll.schedule import (
     Allreduce,
     Chunks,
@@ -43,6 +52,52 @@ def test_an_allreduce_is_both_in_turn() -> None:
     assert verify(allreduce).synchronous_s_per_gb == Fraction(3, 8) + Fraction(3, 2)
     assert allreduce.num_steps == 4
     assert allreduce.sends.reduce.tolist() == [True, True, False, False]
+
+
+def test_other_collectives_are_unsupported() -> None:
+    """An allgather makes no broadcast and no reduce; nothing makes an all-to-all."""
+
+    def gather(topology: Topology) -> StepSchedule:
+        return direct.generate(topology, "allgather")
+
+    net = load_topology("complete:nodes=3")
+    for collective in ("broadcast", "reduce", "all-to-all"):
+        with pytest.raises(UnsupportedError, match=f"direct has no {collective}"):
+            collect_steps(gather, net, collective)
+        with pytest.raises(UnsupportedError, match=f"by hand has no {collective}"):
+            collect(stars, net, collective)
+
+
+def stars(topology: Topology) -> Forest:
+    trees = {(-1, 0, 0): 1, (1, -1, 1): 1, (2, 2, -1): 1}
+    return forest_of(Router(topology), "by hand", trees)
+
+
+@pytest.mark.parametrize(("tail", "head"), [(1, 3), (-1, 0), (2, 2)])
+def test_ends_that_cannot_be_are_named(tail: int, head: int) -> None:
+    """Ranks of three GPUs are 0 to 2; the wrong transfer is the second."""
+    net = load_topology("complete:nodes=3")
+    sends = joined([in_step(0, [0], [0], [1]), in_step(1, 2, tail, head)])
+    message = f"step 1, chunk 2: rank {tail} sends to rank {head}; .* between 0 and 2"
+    with pytest.raises(VerificationError, match=message):
+        routed(net, "by hand", "allgather", Chunks.equal([0, 1, 2], whole=3), sends)
+
+
+def test_steps_that_add_make_an_allreduce_by_hand() -> None:
+    """Along the line 0 - 1 - 2 and back; a chunk that all ranks share, one number for all rows."""
+    up = [in_step(step, 0, step, step + 1, reduce=True) for step in range(2)]
+    down = [in_step(2 + step, 0, 2 - step, 1 - step) for step in range(2)]
+    chunks = Chunks.equal([-1], whole=1)
+    made = routed(
+        load_topology("complete:nodes=3"), "chain", "allreduce", chunks, joined(up + down)
+    )
+    assert verify(made).collective == "allreduce"
+    assert made.sends.reduce.tolist() == [True, True, False, False]
+
+
+def test_no_steps_are_none() -> None:
+    """As on one GPU, which has everything."""
+    assert len(joined([])) == 0
 
 
 def test_a_clock_runs_backwards() -> None:

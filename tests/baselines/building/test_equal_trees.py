@@ -1,9 +1,11 @@
 """Forests of equal trees, whose multiples are dealt out evenly over equal-cost paths."""
 
 import numpy as np
+import pytest
 
 from baselines.building.equal_trees import edges_of, forest_of
 from baselines.networks.switch_paths import Router
+from forestcoll.errors import VerificationError
 from forestcoll.schedule import verify
 from forestcoll.topology import load_topology
 
@@ -34,6 +36,24 @@ def test_weights_are_the_trees_of_each_root() -> None:
     assert (forest.weights, forest.k) == ((2, 1, 0), 2)
     assert forest.congestion == 3 + 2  # over 1 -> 2 for ranks 0 and 1
     verify(forest)
+
+
+@pytest.mark.parametrize(
+    ("trees", "message"),
+    [
+        ({}, "there are no trees"),
+        ({(-1, 0, 0): 1, (1, -1): 1}, "tree 1 has 2 parents; it must have 3"),
+        ({(-1, 0, 3): 1}, "tree 0 has parents from -1 to 3; they must be ranks from 0 to 2"),
+        ({(-1, 0, -2): 1}, "parents from -2 to 0"),
+        ({(1, 2, 0): 1}, "parents from 0 to 2; .* and -1 at the root"),
+        ({(-1, 0, 0): 0}, "tree 0 has 0 copies"),
+        ({(-1, 0, 0): 0.5}, r"tree 0 has 0\.5 copies; it must have a whole number"),
+        ({(-1, 0, 0): 1.5}, r"tree 0 has 1\.5 copies"),
+    ],
+)
+def test_what_is_no_tree_is_named(trees: dict[tuple[int, ...], int], message: str) -> None:
+    with pytest.raises(VerificationError, match=message):
+        forest_of(Router(load_topology("complete:nodes=3")), "by hand", trees)
 
 
 def test_edges_are_counted_in_the_order_of_the_trees() -> None:

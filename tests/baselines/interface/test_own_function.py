@@ -1,10 +1,11 @@
 import sys
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
-from baselines.interface.own_function import is_reference, own_method, own_name
-from forestcoll.errors import UnknownMethodError
+from baselines.interface.own_function import called, is_reference, own_method, own_name
+from forestcoll.errors import MethodError, UnknownMethodError, UnsupportedError
 from forestcoll.schedule import verify
 
 OWN = """
@@ -15,6 +16,12 @@ def generate(topology, collective="allgather", *, rings=1):
 
 def plain(topology, *, rings=1):
     return ring.generate(topology, "allgather", rings=rings)
+
+def summed(topology, collective="allreduce"):
+    return ring.generate(topology, collective)
+
+def broken(topology):
+    return {}["key"]
 
 constant = 3
 """
@@ -39,6 +46,27 @@ def test_a_function_is_a_method_with_its_parameters(own: str, function: str) -> 
     made = method.run("ring:nodes=4", "allgather", {"rings": 2})
     assert verify(made).collective == "allgather"
     assert made != method.run("ring:nodes=4", "allgather", {"rings": 1})
+
+
+def test_the_default_collective_is_that_of_the_function(own: str) -> None:
+    """Without a parameter of that name it is the allgather."""
+    assert own_method(f"{own}:summed").run("ring:nodes=4").collective == "allreduce"
+    assert own_method(f"{own}:plain").run("ring:nodes=4").collective == "allgather"
+
+
+def test_an_exception_becomes_an_error_with_file_and_line(own: str) -> None:
+    """`broken` returns in line 14 of the file; errors of the toolkit stay as they are."""
+    with pytest.raises(
+        MethodError, match=r"raised KeyError: 'key' \(mine_of_a_reader.py, line 14\)"
+    ):
+        own_method(f"{own}:broken").run("ring:nodes=4")
+    with pytest.raises(UnsupportedError):
+        own_method(f"{own}:generate").run("ring:nodes=4", "all-to-all")
+
+
+def test_a_function_in_c_has_no_line() -> None:
+    with pytest.raises(MethodError, match=r"raised TypeError: .* no len\(\)$"):
+        called("length", cast("Any", len))(3, "allgather")
 
 
 def test_the_collective_is_passed_on(own: str) -> None:

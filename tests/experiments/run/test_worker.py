@@ -128,6 +128,26 @@ def test_other_weights_than_asked_are_a_failure(monkeypatch: pytest.MonkeyPatch)
     assert "has the weights (1, 1, 1, 1); (2, 1, 1, 1) were due" in str(found["reason"])
 
 
+def test_unequal_parts_that_nobody_asked_for_are_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The optimum of the row is that of equal parts; the schedule itself is right."""
+
+    def wrong(*arguments: object, weights: object, **more: object) -> object:
+        ask: Callable[..., object] = run_method
+        return ask(*arguments, weights=[2, 1, 1, 1], **more)
+
+    monkeypatch.setattr("experiments.run.worker.run_method", wrong)
+    found = columns("forestcoll", "allgather", source="ring:nodes=4")
+    assert found["status"] == Status.FAILED
+    assert "has the weights (2, 1, 1, 1); equal ones were due" in str(found["reason"])
+
+
+def test_what_is_no_schedule_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("experiments.run.worker.run_method", lambda *_, **__: ([1], {}))
+    found = columns("forestcoll", "allgather", source="ring:nodes=4")
+    assert found["status"] == Status.FAILED
+    assert "returned an object of type list; a schedule was due" in str(found["reason"])
+
+
 def test_a_group_is_as_large_as_it_is() -> None:
     """GPU 0 of two boxes over the whole network; its bound is that of the group."""
     found = columns("forestcoll", "allgather", group="*/0")
