@@ -44,8 +44,12 @@ assert problem.status == cvxpy.OPTIMAL and abs(problem.value - 8 / 3) < 1e-9
 }
 
 
-ORDERS = [tuple(SOLVE), tuple(reversed(SOLVE))]
-"""Of any two each comes first in one of them."""
+ORDERS = [
+    tuple(SOLVE),
+    ("highspy", "ortools"),
+    pytest.param(tuple(reversed(SOLVE)), marks=pytest.mark.slow),
+]
+"""Of any two each comes first in one of them; in the last cvxpy, which takes long to load."""
 
 
 @pytest.mark.parametrize("order", ORDERS, ids=",".join)

@@ -29,9 +29,12 @@ def coverage() -> Coverage:
 def ok(coverage: Coverage, name: str, **of: object) -> Iterator[Row]:
     """The rows of an experiment that have these values, columns or parameters."""
     for row in coverage.rows[name]:
-        have = {**row.as_dict(), **row.parameters}
-        if row.status is Status.OK and all(have.get(key) == value for key, value in of.items()):
+        if row.status is Status.OK and all(_value(row, key) == value for key, value in of.items()):
             yield row
+
+
+def _value(row: Row, key: str) -> object:
+    return row.parameters[key] if key in row.parameters else getattr(row, key, None)
 
 
 def percent(share: float, digits: int = 0) -> str:

@@ -40,12 +40,13 @@ def broken(topology):
 """
 
 CLUSTER = """\
-base: dgx_a100:boxes=16
+base: dgx_a100:boxes=8
 without: ["b3.gpu2 - ib", "b7.gpu0 -> ib"]
 scale: {"b5.* - ib": 1/2}
 """
 
 
+@pytest.mark.slow  # eight processes; tests/experiments/test_cli.py runs such methods too
 def test_a_student_runs_her_own_method(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "my_ring.py").write_text(METHOD)
@@ -66,18 +67,18 @@ def test_an_engineer_gets_from_damaged_boxes_to_a_schedule_and_its_proof(tmp_pat
     """A NIC dead, one dead one way, the NICs of a box at half their speed."""
     mine, schedule = tmp_path / "mine.yaml", tmp_path / "schedule.npz"
     mine.write_text(CLUSTER)
-    assert read_topology(mine).num_compute == 128
+    assert read_topology(mine).num_compute == 64
     made = invoke("generate", mine, "-o", schedule)
     assert (made.exit_code, made.stderr) == (0, "")
-    assert verify(read_schedule(schedule)).algbw_gb_s == Fraction(320, 3)
+    assert verify(read_schedule(schedule)).algbw_gb_s == Fraction(800, 7)
     assert document("verify", schedule, "--topology", mine)["optimal"] is True
     proof = document("certificate", mine, "-o", tmp_path / "proof.json")
-    assert proof["algbw_gb_s"]["exact"] == "320/3"
+    assert proof["algbw_gb_s"]["exact"] == "800/7"
     assert document("topology", "draw", mine, "--cut", "-o", tmp_path / "mine.svg")["cut"]["gpus"]
     asked = document("whatif", mine)
     assert asked["algbw_gb_s"] == proof["algbw_gb_s"]
     best = max(asked["upgrades"], key=lambda one: one["gain"]["value"])
     assert best["parts"][0].startswith("b5.")
     worse = document("replan", schedule, "-o", tmp_path / "new.npz", "--without", "b5.gpu1 - ib")
-    assert worse["algbw_gb_s"]["exact"] == "280/3"
-    assert document("expected", mine, "--collective", "allgather")["gpus"] == 128
+    assert worse["algbw_gb_s"]["exact"] == "100"
+    assert document("expected", mine, "--collective", "allgather")["gpus"] == 64

@@ -120,36 +120,52 @@ def test_packages_add_command_groups(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 _WITHOUT_METADATA = """
-import importlib.metadata as metadata, runpy, sys
+import contextlib, importlib.metadata as metadata, io, json, sys
 metadata.MetadataPathFinder.find_distributions = classmethod(lambda *_: [])
 assert not metadata.entry_points()
-runpy.run_module("forestcoll", run_name="__main__", alter_sys=True)
+from forestcoll.__main__ import main
+found = []
+for words in json.loads(sys.argv[1]):
+    sys.argv = ["forestcoll", *words]
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        try:
+            main()
+            code = 0
+        except SystemExit as ending:
+            code = ending.code or 0
+    found.append([code, out.getvalue()])
+print(json.dumps(found))
 """
 
 
-def _without_metadata(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", _WITHOUT_METADATA, *map(str, arguments)],
+def _without_metadata(*commands: list[str]) -> list[str]:
+    """Return the output of each command, all of one process; each must end well."""
+    done = subprocess.run(
+        [sys.executable, "-c", _WITHOUT_METADATA, json.dumps(commands)],
         cwd=ROOT, text=True, capture_output=True, check=False, timeout=120,
     )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    codes, outputs = zip(*json.loads(done.stdout), strict=True)
+    assert set(codes) == {0}, done.stderr
+    return list(outputs)
 
 
 def test_all_commands_are_there_without_installed_metadata(tmp_path: Path) -> None:
     """As in a checkout that was never installed; the schedule is the allreduce program's."""
-    listed = _without_metadata("--help")
-    assert listed.returncode == 0, listed.stderr
+    network, file = str(tmp_path / "network.yaml"), str(tmp_path / "schedule.json")
+    write_topology(one_way_detour(), Path(network))
+    listed, below, made, _ = _without_metadata(
+        ["--help"],
+        ["topology", "--help"],
+        ["generate", network, "--collective", "allreduce", "-o", file, "--json"],
+        ["allreduce-optimum", network],
+    )
     names = {name.partition(" ")[0] for name in (*shell.CORE, *shell.ABOVE)}
-    assert all(f" {name} " in listed.stdout for name in names)
-    assert " find " in _without_metadata("topology", "--help").stdout
-    network, file = tmp_path / "network.yaml", tmp_path / "schedule.json"
-    write_topology(one_way_detour(), network)
-    made = _without_metadata("generate", network, "--collective", "allreduce", "-o", file, "--json")
-    assert made.returncode == 0, made.stderr
-    answer = json.loads(made.stdout)
+    assert all(f" {name} " in listed for name in names)
+    assert " find " in below
+    answer = json.loads(made)
     assert answer["made_by"] == "allreduce program"
     assert answer["optimal"] is True
-    found = _without_metadata("allreduce-optimum", network)
-    assert found.returncode == 0, found.stderr
 
 
 @pytest.mark.parametrize("name", shell.ABOVE)

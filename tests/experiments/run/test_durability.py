@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
 import yaml
 from typer.testing import CliRunner
 
@@ -16,6 +17,7 @@ from experiments.results_cli import app as results
 KILL_LOOP = Path(__file__).parents[3] / "benchmarks" / "kill_loop.py"
 
 
+@pytest.mark.slow  # below a run is killed, in test_supervisor.py its worker and its watchdog
 def test_the_kill_loop_in_short() -> None:
     """Three points, whose run is killed twice: none lost, none doubled, no process left.
 

@@ -77,7 +77,10 @@ def test_a_finished_point_has_every_column() -> None:
         ("zoo:forks_and_goes_on", Status.OK, ""),
         pytest.param(*("zoo:aborts", Status.FAILED, "(signal 6, Aborted)"), marks=pytest.mark.slow),
         ("zoo:segfaults", Status.FAILED, "(signal 11, Segmentation fault)"),
-        ("zoo:raises", Status.FAILED, "KeyError: 'a bug' (exit code 1)"),
+        pytest.param(
+            *("zoo:raises", Status.FAILED, "KeyError: 'a bug' (exit code 1)"),
+            marks=pytest.mark.slow,  # tests/experiments/test_cli.py runs it as well
+        ),
         ("zoo:leaves", Status.FAILED, "ended without an answer (exit code 0)"),
         ("zoo:shuts_everything", Status.FAILED, "Bad file descriptor (exit code 1)"),
         ("nowhere:nothing", Status.FAILED, "No module named 'nowhere' (exit code 1)"),
