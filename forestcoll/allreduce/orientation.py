@@ -31,7 +31,7 @@ from forestcoll.allreduce.shares import common_divisor, with_bandwidths
 from forestcoll.core.optimality import optimum
 from forestcoll.core.partition_bound import partition_bound
 from forestcoll.core.pipeline import forest_with
-from forestcoll.errors import CapacityOverflowError, DisconnectedError
+from forestcoll.errors import DisconnectedError
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.transform.reversal import transposed
@@ -40,7 +40,7 @@ from forestcoll.topology.model import Topology
 __all__ = ["oriented_allreduce"]
 
 _MOST = 2**31 - 1
-"""Largest whole number of the max-flow."""
+"""Of all links together: the max-flow has 32 bits, and the core multiplies two such sums."""
 
 _Ints = npt.NDArray[np.int64]
 
@@ -112,6 +112,6 @@ def _packed(
         if optimum(network, weights=weights).algbw_gb_s < most * step:
             return None
         gather = placed_on(topology, forest_with(weights, network))
-    except (DisconnectedError, CapacityOverflowError):
+    except DisconnectedError:
         return None
     return Allreduce(transposed(gather, topology), gather)

@@ -8,6 +8,7 @@ from forestcoll import generate, load_topology, verify
 from forestcoll.allreduce.orientation import oriented_allreduce
 from forestcoll.schedule.verification.trees.allreduce import check_bound
 from forestcoll.topology import Topology
+from forestcoll.topology.shared_capacity import SharedCapacity
 from tests.hand_networks import network_of
 from tests.lp.networks import line, one_way_detour, star, two_boxes
 
@@ -95,9 +96,25 @@ def test_none_where_the_orientation_cuts_gpus_off() -> None:
     assert oriented_allreduce(apart) is None
 
 
-def test_none_where_numbers_exceed_the_max_flow() -> None:
-    wide = network_of("gpu0..2", "gpu0 - gpu1: 1000000007, gpu1 - gpu2, gpu0 - gpu2", "wide")
-    assert oriented_allreduce(wide) is None
+@pytest.mark.parametrize(
+    ("width", "fits"), [(100_000_005, True), (300_000_005, False), (10**9, False)]
+)
+def test_numbers_up_to_those_of_the_max_flow(width: int, fits: bool) -> None:
+    """Three unlike links both ways, in halves: 12 times the narrowest, and at most 2^31."""
+    links = f"gpu0 - gpu1: {width}, gpu1 - gpu2: {width + 1}, gpu0 - gpu2: {width + 2}"
+    found = oriented_allreduce(network_of("gpu0..2", links, "wide"))
+    assert (found is not None) == fits
+    assert found is None or verify(found).algbw_gb_s == Fraction(3 * width + 3, 2)
+
+
+def test_none_with_shared_capacities() -> None:
+    """A bus that holds less than its two links: the cuts around single GPUs do not bind."""
+    path = line(3)
+    held = ((0, 1), (1, 0))
+    bus = path.like(
+        "bus", path.nodes, path.links, shared=(SharedCapacity("bus", held, Fraction(1)),)
+    )
+    assert oriented_allreduce(bus) is None
 
 
 def test_none_behind_a_narrow_link() -> None:
