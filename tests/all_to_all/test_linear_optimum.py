@@ -11,6 +11,8 @@ from forestcoll.all_to_all import linear_optimum
 from forestcoll.all_to_all.closed_forms import degree_bound
 from forestcoll.all_to_all.concurrent_flow import approximate_flow
 from forestcoll.all_to_all.flow_problem import flow_problem
+from forestcoll.all_to_all.grids.dimension_order import dimension_ordered
+from forestcoll.all_to_all.grids.halfway_cut import halfway_cut
 from forestcoll.all_to_all.linear_optimum import all_to_all_rate, build, extract
 from forestcoll.all_to_all.path_schedule import schedule_of
 from forestcoll.errors import (
@@ -132,7 +134,20 @@ def test_a_cut_and_dimension_order_are_an_answer_on_a_slice_with_a_dead_link() -
     assert found.price.sum() == 15
     used = found.flow_gb_s > 0
     assert not (used & ~linear_optimum._on_quickest_paths(stated)).any()
-    assert not used.all(axis=0).any()
+    ordered = dimension_ordered(topology)
+    assert ordered is not None
+    assert not (used & ~ordered[stated.demands.sources[list(stated.sources)]]).any()
+
+
+def test_the_program_in_dimension_order_ends_at_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    mesh = load_topology(SHORT)
+    stated = build(flow_problem(mesh), find_orbits(mesh))
+    asked: list[linear_optimum.AllToAllLp] = []
+    monkeypatch.setattr(linear_optimum, "_narrowed", lambda given, *_: asked.append(given))
+    assert linear_optimum._in_dimension_order(stated, SETTINGS, time.perf_counter() + 20) is None
+    bound = stated.demands.bound_gb_s(halfway_cut(stated.demands))
+    assert asked[0].program.upper[-1] == bound / stated.scale_gb_s < stated.program.upper[-1]
+    assert (asked[0].program.upper[:-1] == stated.program.upper[:-1]).all()
 
 
 def test_without_a_grid_no_order_is_tried() -> None:
