@@ -44,7 +44,6 @@ __all__ = ["forwarded"]
 Neighbours = Sequence[Sequence[tuple[int, int]]]
 """Neighbours of each node, as (node, cost of the link)."""
 
-Way = tuple[int, ...]
 Numbers = npt.NDArray[Any]
 
 
@@ -88,18 +87,9 @@ def forwarded(
                 names = [topology.nodes[v].name for v in (tail, head)]
                 raise UnsupportedError(f"unsupported: no path from {names[0]} to {names[1]}")
         only = links.only_ways(distance, head, senders)
-        start, length, hop = only or _listed(_ways(after, distance, head, senders), senders)
+        start, length, hop = only or _ways(after, distance, head, senders)
         found.append(_Found(rank_of[head], rank[start], length, hop))
     return _gathered(found)
-
-
-def _listed(ways: Mapping[int, list[Way]], senders: Sequence[int]) -> tuple[Numbers, ...]:
-    flat = [way for tail in senders for way in ways[tail]]
-    return (
-        np.array([way[0] for way in flat]),
-        np.array([len(way) for way in flat]),
-        np.fromiter(chain.from_iterable(flat), dtype=np.int64),
-    )
 
 
 def _gathered(found: Sequence[_Found]) -> Routes:
@@ -156,10 +146,7 @@ class _Links(NamedTuple):
                 return None
             at = following[at]
             columns.append(at)
-        way = np.stack(columns, axis=1)
-        taken = np.ones(way.shape, dtype=np.bool_)
-        taken[:, 1:] = way[:, :-1] != head
-        return way[:, 0], taken.sum(axis=1), way[taken]
+        return _written(np.stack(columns, axis=1), head)
 
 
 def _neighbours(topology: Topology) -> tuple[Neighbours, Neighbours]:
@@ -192,9 +179,12 @@ def _distances(before: Neighbours, head: int, senders: Collection[int]) -> dict[
 
 
 def _ways(
-    after: Neighbours, distance: Mapping[int, int], head: int, senders: Iterable[int]
-) -> dict[int, list[Way]]:
-    """Return the paths to a node from these senders and from all nodes between."""
+    after: Neighbours, distance: Mapping[int, int], head: int, senders: Sequence[int]
+) -> tuple[Numbers, ...]:
+    """Return the paths to a node from these senders, by way of those of all nodes between.
+
+    A path is its first node and the number of the path from its second one, so that none is copied.
+    """
     nexts: dict[int, list[int]] = {head: []}
     todo = list(senders)
     while todo:
@@ -203,11 +193,28 @@ def _ways(
             here = distance[node]
             nexts[node] = [v for v, cost in after[node] if distance.get(v, here) + cost == here]
             todo += nexts[node]
-    ways: dict[int, list[Way]] = {head: [(head,)]}
+    first, rest = [head, head], [1, 1]  # number 0 stands for no path
+    ways: dict[int, Sequence[int]] = {head: (1,)}
     for node in sorted(nexts.keys() - {head}, key=distance.__getitem__):
         if len(nexts[node]) == 1:
-            ways[node] = [(node, *way) for way in ways[nexts[node][0]]]
-            continue
-        sequential = chain.from_iterable(zip_longest(*(ways[v] for v in nexts[node])))
-        ways[node] = [(node, *way) for way in islice(filter(None, sequential), MAX_PATHS)]
-    return ways
+            found = ways[nexts[node][0]]
+        else:
+            sequential = chain.from_iterable(zip_longest(*(ways[v] for v in nexts[node])))
+            found = list(islice(filter(None, sequential), MAX_PATHS))
+        ways[node] = range(len(first), len(first) + len(found))
+        first += [node] * len(found)
+        rest += found
+    number = np.array([way for tail in senders for way in ways[tail]])
+    at, onward = np.array(first), np.array(rest)
+    columns = [at[number]]
+    while (columns[-1] != head).any():
+        number = onward[number]
+        columns.append(at[number])
+    return _written(np.stack(columns, axis=1), head)
+
+
+def _written(way: Numbers, head: int) -> tuple[Numbers, ...]:
+    """Return the start and the length of each path, a row up to the first ``head``; all nodes."""
+    taken = np.ones(way.shape, dtype=np.bool_)
+    taken[:, 1:] = way[:, :-1] != head
+    return way[:, 0], taken.sum(axis=1), way[taken]

@@ -100,8 +100,8 @@ def allreduce_forest(
     """
     shares = rounded(found, weights=weights, deadline=deadline)
     return Allreduce(
-        _on(found.topology, forest_with(shares.weights, shares.reduce, reduction=True)),
-        _on(found.topology, forest_with(shares.weights, shares.gather)),
+        placed_on(found.topology, forest_with(shares.weights, shares.reduce, reduction=True)),
+        placed_on(found.topology, forest_with(shares.weights, shares.gather)),
     )
 
 
@@ -218,7 +218,7 @@ def _unit(topology: Topology) -> Fraction:
     return common_divisor([*(link.bandwidth_gb_s for link in topology.links), *limits])
 
 
-def _on(topology: Topology, forest: Forest) -> Forest:
+def placed_on(topology: Topology, forest: Forest) -> Forest:
     """Return a forest of a network with lower bandwidths as one of the network itself."""
     moved = replace(forest, topology=topology, optimum=None, method="allreduce-lp")
     # The forest was packed in a smaller network, whose optimum is no claim here. Its congestion is

@@ -11,6 +11,8 @@ from forestcoll.all_to_all import linear_optimum
 from forestcoll.all_to_all.closed_forms import degree_bound
 from forestcoll.all_to_all.concurrent_flow import approximate_flow
 from forestcoll.all_to_all.flow_problem import flow_problem
+from forestcoll.all_to_all.grids.dimension_order import dimension_ordered
+from forestcoll.all_to_all.grids.halfway_cut import halfway_cut
 from forestcoll.all_to_all.linear_optimum import all_to_all_rate, build, extract
 from forestcoll.all_to_all.path_schedule import schedule_of
 from forestcoll.errors import (
@@ -118,6 +120,54 @@ def test_shortest_paths_are_an_answer_only_where_their_prices_prove_it(
     assert short.bound_gb_s >= whole.rate_gb_s * (1 - 1e-9)
     monkeypatch.setattr(linear_optimum, "_MANY_COLUMNS", 0)
     assert optimum(topology).rate_gb_s == pytest.approx(whole.rate_gb_s, rel=1e-8)
+
+
+def test_a_cut_and_dimension_order_are_an_answer_on_a_slice_with_a_dead_link() -> None:
+    """64 x 64 pairs cross 15 links of 50 GB/s where a half of the ring ends."""
+    topology = load_topology("tpu_v5e:dims=8x16").without("gpu0.0 - gpu0.1")
+    stated = build(flow_problem(topology), find_orbits(topology))
+    found = linear_optimum._in_dimension_order(stated, SETTINGS, time.perf_counter() + 20)
+    assert found is not None
+    assert found.gap < 1e-7
+    assert found.bound_gb_s == pytest.approx(15 * 50 / 64**2)
+    assert set(found.price.tolist()) == {0, 1}
+    assert found.price.sum() == 15
+    used = found.flow_gb_s > 0
+    assert not (used & ~linear_optimum._on_quickest_paths(stated)).any()
+    ordered = dimension_ordered(topology)
+    assert ordered is not None
+    assert not (used & ~ordered[stated.demands.sources[list(stated.sources)]]).any()
+
+
+def test_the_program_in_dimension_order_ends_at_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    mesh = load_topology(SHORT)
+    stated = build(flow_problem(mesh), find_orbits(mesh))
+    asked: list[linear_optimum.AllToAllLp] = []
+    monkeypatch.setattr(linear_optimum, "_narrowed", lambda given, *_: asked.append(given))
+    assert linear_optimum._in_dimension_order(stated, SETTINGS, time.perf_counter() + 20) is None
+    bound = stated.demands.bound_gb_s(halfway_cut(stated.demands))
+    assert asked[0].program.upper[-1] == bound / stated.scale_gb_s < stated.program.upper[-1]
+    assert (asked[0].program.upper[:-1] == stated.program.upper[:-1]).all()
+
+
+def test_without_a_grid_no_order_is_tried() -> None:
+    topology = network_of("a b c", "a - b: 4, b - c: 4, a - c: 3")
+    stated = build(flow_problem(topology), find_orbits(topology))
+    assert linear_optimum._in_dimension_order(stated, SETTINGS, time.perf_counter() + 20) is None
+
+
+def test_a_cut_above_the_optimum_leaves_a_gap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cut around a corner: 15 pairs over two links, where a half has 64 over four."""
+    mesh = load_topology(SHORT)
+    whole = optimum(mesh)
+    corner = np.array([float(link.tail == 0) for link in mesh.links])
+    monkeypatch.setattr(linear_optimum, "halfway_cut", lambda _: corner)
+    stated = build(flow_problem(mesh), find_orbits(mesh))
+    found = linear_optimum._in_dimension_order(stated, SETTINGS, time.perf_counter() + 20)
+    assert found is not None
+    assert found.rate_gb_s <= whole.bound_gb_s * (1 + 1e-9) < found.bound_gb_s
+    monkeypatch.setattr(linear_optimum, "_MANY_COLUMNS", 0)
+    assert optimum(mesh).bound_gb_s == pytest.approx(whole.bound_gb_s, rel=1e-8)
 
 
 def test_without_time_shortest_paths_are_not_tried() -> None:
