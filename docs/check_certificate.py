@@ -193,14 +193,29 @@ def steps(ends, late, sets, back):
         for when, gpu in sorted((away[g], g) for g in weight if g in away):
             heard = min(1, heard + part[gpu])
             seen[when] = max(heard, seen.get(when, 0))
+    return largest(seen.items())
+
+
+def largest(steps):
+    """When the largest of some values so far rises, and by how much."""
     most, rises = 0, []
-    for when in sorted(seen):
-        rises.append((when, max(0, seen[when] - most)))
-        most = max(most, seen[when])
+    for when, value in sorted(steps):
+        rises.append((when, max(0, value - most)))
+        most = max(most, value)
     return rises
 
 
-def gossip(sets, late, copying, end):
+def piled(rises):
+    """How much there is from each rise on."""
+    return [(when, sum(more for past, more in rises if past <= when)) for when, _ in rises]
+
+
+def counted(known, reached, end):
+    """The integral of what senders may know times what receivers may still reach."""
+    return sum(x * y * max(0, end - s - r) for s, x in known for r, y in reached)
+
+
+def gossip(sets, together, late, copying, end):
     """What links carry between the sets by the end; little if it is sent early, or arrives late."""
     own = {n: i for i, one in enumerate(sets) for n in one}
     acts, first = {*weight, *copying}, {*sets[0]}
@@ -209,7 +224,7 @@ def gossip(sets, late, copying, end):
     need(acts <= own.keys() and all(weight.keys() & {*one} for one in sets), "all that act, GPUs")
     passing = {e: one for e, one in late.items() if e[1] not in acts}  # into what only forwards
     leaving = {e: one for e, one in late.items() if e[0] not in acts}
-    carried = 0
+    carried, best = 0, {name: ([], []) for name in together}
     for i, one in enumerate(sets):
         here, there = acts & {*one}, acts - {*one}
         before, after = nearest(here, passing), nearest(there, leaving, back=True)
@@ -222,10 +237,15 @@ def gossip(sets, late, copying, end):
         side = nodes - first if len(sets) == 2 and i else {*one}
         for a, b in ends:
             if a in side and b not in side and a in before and b in after:
-                rest = end - before[a] - late[a, b] - after[b]
-                pairs = [(s, x, r, y) for s, x in known for r, y in reached]
-                sums = (x * y * max(0, rest - s - r) for s, x, r, y in pairs)
-                carried += 1000 * width[a, b] * sum(sums)
+                sooner, later = before[a], late[a, b] + after[b]
+                name = next((name for name in together if (a, b) in held[name]), None)
+                if name is None:
+                    carried += 1000 * width[a, b] * counted(known, reached, end - sooner - later)
+                    continue
+                best[name][0].extend((sooner + when, part) for when, part in piled(known))
+                best[name][1].extend((later + when, part) for when, part in piled(reached))
+    for name, found in best.items():
+        carried += 1000 * limit_of[name] * counted(*map(largest, found), end)
     return carried
 
 
@@ -256,7 +276,7 @@ def least_time():
         need(carried <= due, "no more crosses than must")
         return end
     if "sets" in proof:
-        carried = gossip(proof["sets"], late, copying, end)
+        carried = gossip(proof["sets"], proof.get("shared", []), late, copying, end)
         need(end > 0 and carried <= 2 * (len(proof["sets"]) - 1) * size, "no more goes than must")
         return end
     prices, delay = proof["prices"], Fraction(proof["delay_us"])

@@ -3,7 +3,8 @@
 Problem: m sets must learn what all others know, so each piece of the data goes 2 (m - 1) times from
          set to set, if every transfer carries all that is known to all who need it. But early
          transfers carry few summands, and late ones reach few GPUs. How long does an amount take?
-Input:   a network with latencies, sets of nodes that hold all GPUs; then amounts.
+Input:   a network with latencies, sets of nodes that hold all GPUs, shared capacities that count;
+         then amounts.
 Output:  T, exactly: by then the links between the sets carry no more than they must.
 Cost:    shortest paths between all nodes once; for each choice of sets a pass over pairs of GPUs
          and over the links. All sizes share them.
@@ -16,15 +17,19 @@ import heapq
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.problem.over_time.time_bound import GossipOverTime
 from forestcoll.problem.over_time.timed_links import TimedLinks
 from forestcoll.topology.model import Topology
+from forestcoll.topology.shared_capacity import SharedCapacity
 
 __all__ = ["GossipTimes", "GpuDistances", "forwards", "gossip_sets"]
 
@@ -32,6 +37,8 @@ Nodes = tuple[int, ...]
 
 Shares = dict[int, int]
 """A step function from 0 up: its values from some ticks on, ascending; in parts of a whole."""
+
+_Number = TypeVar("_Number", int, Fraction)
 
 _MOST_GPUS = 256
 _MOST_SINGLE = 4  # sets of one kind, each beside all other nodes
@@ -126,6 +133,24 @@ class GpuDistances:
         return back, ahead
 
 
+class _Crossing(NamedTuple):
+    """A link between sets, and the least latency from a sender to it, and from its tail onwards."""
+
+    ends: tuple[int, int]
+    capacity: int
+    before: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """Links from a set to the others, and the shares of summands sent and of GPUs to be reached."""
+
+    sent: Shares
+    needed: Shares
+    crossings: list[_Crossing]
+
+
 class GossipTimes:
     """Least times for a choice of sets, which all sizes share.
 
@@ -134,10 +159,18 @@ class GossipTimes:
     distances : GpuDistances
     sets : tuple of tuples of int
         Disjoint, each with a GPU; other nodes are switches that only forward.
+    shared : tuple of SharedCapacity
+        Those that count: their links carry what counts together. A link of several counts for the
+        first.
     """
 
-    def __init__(self, distances: GpuDistances, sets: tuple[Nodes, ...]) -> None:
-        self.sets = sets
+    def __init__(
+        self,
+        distances: GpuDistances,
+        sets: tuple[Nodes, ...],
+        shared: tuple[SharedCapacity, ...] = (),
+    ) -> None:
+        self.sets, self.shared = sets, shared
         self._distances = distances
         gpus = frozenset(distances.topology.compute)
         counts = [len(gpus.intersection(one)) for one in sets]
@@ -159,7 +192,7 @@ class GossipTimes:
             Of the data of one GPU, in units of capacity times ticks.
         """
         due = 2 * (len(self.sets) - 1) * amount * self._whole**2
-        rate, carried, since = 0, Fraction(0), 0
+        rate, carried, since = Fraction(0), Fraction(0), 0
         for ticks, more in self._rises:
             by_then = carried + rate * (ticks - since)
             if by_then >= due:
@@ -167,26 +200,62 @@ class GossipTimes:
             carried, since, rate = by_then, ticks, rate + more
         return since + (due - carried) / rate
 
+    @property
+    def proof(self) -> GossipOverTime:
+        """The sets, and the shared capacities that count."""
+        return GossipOverTime(self.sets, tuple(group.name for group in self.shared))
+
+    def binding(self) -> tuple[SharedCapacity, ...]:
+        """Return the shared capacities that are narrower than their links between the sets."""
+        links = self._distances.links
+        capacity = dict(zip(zip(links.tail, links.head, strict=True), links.capacity, strict=True))
+        between = {one.ends for way in self._ways for one in way.crossings}
+        return tuple(
+            group
+            for group in self._distances.topology.shared
+            if group.bandwidth_gb_s * links.denominator
+            < sum(capacity[ends] for ends in group.links if ends in between)
+        )
+
     @cached_property
-    def _rises(self) -> list[tuple[int, int]]:
+    def _rises(self) -> list[tuple[int, Fraction]]:
         """By how much the rate at which links carry what counts rises, and when, in order of time.
 
         A link with b carries b max(0, T - x) for each pair of a step of one share and a step of the
-        other.
+        other. So do links of a shared capacity, with the largest shares of any of them.
         """
         found: Counter[int] = Counter()
+        holder = {ends: group for group in reversed(self.shared) for ends in group.links}
+        together: dict[str, list[tuple[_Way, _Crossing]]] = defaultdict(list)
+        for way in self._ways:
+            alone: Counter[int] = Counter()
+            for one in way.crossings:
+                if one.ends in holder:
+                    together[holder[one.ends].name].append((way, one))
+                else:
+                    alone[one.before + one.after] += one.capacity
+            for late, capacity in alone.items():
+                _add(found, way.sent, way.needed, late, capacity)
+        rates = {ticks: Fraction(rate) for ticks, rate in found.items()}
+        for group in self.shared:
+            held = together[group.name]
+            sent = _rising((t + one.before, x) for way, one in held for t, x in way.sent.items())
+            needed = _rising((t + one.after, x) for way, one in held for t, x in way.needed.items())
+            limit = group.bandwidth_gb_s * self._distances.links.denominator
+            _add(rates, sent, needed, 0, limit)
+        return sorted(rates.items())
+
+    @cached_property
+    def _ways(self) -> list[_Way]:
+        """From each set to the others: what links carry, and how much of it may count."""
+        ways = []
         for senders, receivers in self._directions():
             before = self._distances.over_switches(filter(self._acts, senders), ahead=True)
             after = self._distances.over_switches(filter(self._acts, receivers), ahead=False)
-            sent = list(_steps(self._most(self._ends(senders, after, ahead=True), ahead=False)))
-            needed = list(
-                _steps(self._most(self._ends(receivers, before, ahead=False), ahead=True))
-            )
-            for late, capacity in self._between(senders, before, after).items():
-                for begin, summands in sent:
-                    for end, reached in needed:
-                        found[begin + late + end] += capacity * summands * reached
-        return sorted(found.items())
+            sent = self._most(self._ends(senders, after, ahead=True), ahead=False)
+            needed = self._most(self._ends(receivers, before, ahead=False), ahead=True)
+            ways.append(_Way(sent, needed, list(self._between(senders, before, after))))
+        return ways
 
     def _directions(self) -> Iterator[tuple[Nodes, Nodes]]:
         """Yield each set with all others, as senders and receivers."""
@@ -207,8 +276,8 @@ class GossipTimes:
 
     def _between(
         self, senders: Nodes, before: Mapping[int, int], after: Mapping[int, int]
-    ) -> Counter[int]:
-        """Return the capacity of links from a set to the others, by the latency of a transfer.
+    ) -> Iterator[_Crossing]:
+        """Yield the links from a set to the others.
 
         Of two sets the links of the first one count both ways, else those that leave a set.
 
@@ -221,13 +290,11 @@ class GossipTimes:
         first = frozenset(self.sets[0])
         enters = len(self.sets) == 2 and senders is self.sets[1]
         left = frozenset(range(links.nodes)) - first if enters else frozenset(senders)
-        found: Counter[int] = Counter()
         for tail, head, capacity, latency in zip(
             links.tail, links.head, links.capacity, links.latency, strict=True
         ):
             if tail in left and head not in left and tail in before and head in after:
-                found[before[tail] + latency + after[head]] += capacity
-        return found
+                yield _Crossing((tail, head), capacity, before[tail], latency + after[head])
 
     def _acts(self, node: int) -> bool:
         return not forwards(self._distances.topology, node)
@@ -246,12 +313,7 @@ class GossipTimes:
                 between[node, self._gpus] if ahead else between[self._gpus, node]
             )
         )
-        rising: Shares = {}
-        best = 0
-        for ticks, share in sorted(steps):
-            if share > best:
-                best = rising[ticks] = share
-        return rising
+        return _rising(steps)
 
     def _within(self, away: npt.NDArray[np.float64]) -> list[tuple[int, int]]:
         ticks, place = np.unique(away, return_inverse=True)
@@ -260,6 +322,26 @@ class GossipTimes:
         shares = np.minimum(np.cumsum(parts), self._whole)
         known = np.isfinite(ticks)
         return list(zip(ticks[known].astype(int).tolist(), shares[known].tolist(), strict=True))
+
+
+def _rising(steps: Iterable[tuple[int, int]]) -> Shares:
+    """Return the largest value of any step so far."""
+    found: Shares = {}
+    best = 0
+    for ticks, share in sorted(steps):
+        if share > best:
+            best = found[ticks] = share
+    return found
+
+
+def _add(
+    rates: dict[int, _Number], sent: Shares, needed: Shares, late: int, capacity: _Number
+) -> None:
+    """Add the rise of what counts for each pair of a step of both shares."""
+    for begin, summands in _steps(sent):
+        for end, reached in _steps(needed):
+            at = begin + late + end
+            rates[at] = rates.get(at, 0) + capacity * summands * reached
 
 
 def _steps(shares: Shares) -> Iterator[tuple[int, int]]:

@@ -97,7 +97,8 @@ def certificate_of_time(bound: TimeBound) -> TimeCertificate:
 def _proof(bound: TimeBound, names: list[str]) -> TimeLabels | DelayedPrices | GossipSets:
     proof = bound.proof
     if isinstance(proof, GossipOverTime):
-        return GossipSets(sets=[[names[v] for v in one] for one in proof.sets])
+        sets = [[names[v] for v in one] for one in proof.sets]
+        return GossipSets(sets=sets, shared=list(proof.shared))
     if isinstance(proof, TimeCut):
         return TimeLabels(
             labels=[

@@ -36,7 +36,6 @@ from forestcoll.errors import (
 from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.problem.over_time.time_bound import (
     DelayedRate,
-    GossipOverTime,
     TimeBound,
     TimeCut,
     TimeProof,
@@ -222,7 +221,7 @@ class LeastTimes:
         for gossip in self._gossips:
             later = gossip.least_time(self._links.amount(Fraction(size_bytes)))
             if later / self._links.ticks_per_us > time:
-                time, proof = later / self._links.ticks_per_us, GossipOverTime(gossip.sets)
+                time, proof = later / self._links.ticks_per_us, gossip.proof
         return TimeBound(
             topology=self._topology,
             collective=self._collective,
@@ -245,7 +244,10 @@ class LeastTimes:
             priced = [one.nodes for one in self._rate.sets[:_MOST_CUTS]]
         sinks = dict.fromkeys(sink for one in self._first for sink in one.sinks)
         for sets in gossip_sets(self._topology, priced, sinks):
-            yield GossipTimes(distances, sets)
+            alone = GossipTimes(distances, sets)
+            yield alone
+            if binding := alone.binding():
+                yield GossipTimes(distances, sets, binding)
 
     def _cut(self, size: int) -> tuple[Fraction, tuple[Fraction, ...]]:
         best, time = self._first[0], Fraction(-1)

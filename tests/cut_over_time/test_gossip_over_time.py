@@ -13,11 +13,16 @@ from forestcoll.cut_over_time.gossip_over_time import (
     gossip_sets,
 )
 from forestcoll.cut_over_time.time_search import LeastTimes
+from forestcoll.errors import VerificationError
 from forestcoll.problem.over_time.time_bound import GossipOverTime
 from forestcoll.problem.over_time.timed_links import TimedLinks
 from forestcoll.schedule.verification import verify_time_bound
 from forestcoll.topology import Topology, load_topology
+from tests.core.any_network.networks import half_duplex
+from tests.cut_over_time.gossip_networks import within_the_program
 from tests.hand_networks import network_of
+from tests.random_topologies import seeds
+from tests.reference.gossip_program import most_summed
 
 PAIRS = network_of("a@0 b@0 c@1 d@1 [s]", "a - b: 1, c - d: 1, a b c d - s: 1")
 """Two boxes of two GPUs, a NIC of 1 GB/s each."""
@@ -118,3 +123,66 @@ def test_boxes_take_two_hops_from_few_bytes_on(spec: str, size: str, more: float
     assert "must go 2 times between 2 sets of GPUs" in bound.in_words()[0]
     assert bound.in_words()[1] == "GPUs 0-7 of box 0"
     assert bound.crossing == []
+
+
+@pytest.mark.parametrize("seed", seeds(900, 12))
+def test_no_bound_is_above_the_best_patterns_of_messages(seed: int):
+    """Random sets and shared capacities, on networks of 3 to 5 nodes."""
+    within_the_program(seed)
+
+
+def test_a_bound_above_the_patterns_is_noticed(monkeypatch: pytest.MonkeyPatch):
+    found = GossipTimes.least_time
+    monkeypatch.setattr(GossipTimes, "least_time", lambda *given: 1 + found(*given))
+    with pytest.raises(VerificationError, match="more than the"):
+        within_the_program(1081)
+
+
+def test_patterns_deliver_what_is_possible_by_hand():
+    """Two GPUs: 6 us of 1 GB/s after 2 us. Three on a switch: two rounds of two pieces each way."""
+    assert most_summed(network_of("a b", "a - b: 1"), 2, 8) == pytest.approx(6000)
+    three = network_of("a b c [s]", "a b c - s: 1")
+    assert most_summed(three, 1, 4) == pytest.approx(2250, rel=2e-3)
+    assert most_summed(three, 5, 4) == 0
+
+
+def test_half_duplex_wires_carry_both_ways_together():
+    """Wires of 2 GB/s: 2 x 2000 (T - 10) bytes each way, or 2000 T together; 2 M = 8000 must go."""
+    wires = half_duplex((2, 2))
+    links = TimedLinks.of(wires, Fraction(10), reduction=False)
+    gpus = tuple((v,) for v in wires.compute)
+    alone = GossipTimes(GpuDistances(wires, links), gpus)
+    amount = links.amount(Fraction(4000))
+    assert alone.least_time(amount) / links.ticks_per_us == 10 + 2
+    both = GossipTimes(GpuDistances(wires, links), gpus, alone.binding())
+    assert alone.binding() == wires.shared[:1]
+    assert both.proof == GossipOverTime(gpus, ("wire 0",))
+    assert both.least_time(amount) / links.ticks_per_us == 4
+
+
+def bus(limit: str) -> Topology:
+    return PAIRS.with_shared("bus", ["a -> s", "b -> s"], limit)
+
+
+def test_a_bus_of_a_box_counts_once():
+    """3000 f = 16 000 bytes for 8 KB, f(20 + t) = t + (10 - t) / 4: t is 34/9."""
+    bound = time_bound(bus("1"), "allreduce", 8000)
+    assert bound.proof == GossipOverTime(((0, 1), (2, 3)), ("bus",))
+    assert bound.time_us == 20 + Fraction(34, 9) == verify_time_bound(bound)
+    assert bound.in_words()[-1] == "over bus only what it carries"
+
+
+def test_a_wide_bus_does_not_count():
+    links = TimedLinks.of(bus("2"), Fraction(10), reduction=False)
+    assert GossipTimes(GpuDistances(bus("2"), links), ((0, 1), (2, 3))).binding() == ()
+
+
+def test_a_link_of_two_shared_capacities_counts_for_the_first():
+    """f(22) = 4: bytes are 8000 to a and b; from them 4000 by k, or 2000 of a by l, 4000 of b."""
+    network = PAIRS.with_shared("k", ["a -> s", "b -> s"], 1)
+    network = network.with_shared("l", ["a -> s", "c -> s"], "1/2")
+    links = TimedLinks.of(network, Fraction(10), reduction=False)
+    k, l_ = network.shared
+    for shared, size in (((k, l_), 6000), ((l_, k), 7000)):
+        found = GossipTimes(GpuDistances(network, links), ((0, 1), (2, 3)), shared)
+        assert found.least_time(links.amount(Fraction(size))) / links.ticks_per_us == 22

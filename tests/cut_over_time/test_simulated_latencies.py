@@ -10,6 +10,7 @@ from forestcoll.compilation import compile_program
 from forestcoll.cut_over_time.simulated_latencies import simulated_latencies
 from forestcoll.schedule.simulate import AlphaBeta, Simulator
 from forestcoll.topology import Topology, group, load_topology
+from tests.fuzz import contest
 from tests.fuzz.over_time import time_bounds as fuzz
 from tests.hand_networks import network_of
 
@@ -73,8 +74,8 @@ def test_where_paths_take_equally_long_the_bound_is_the_same(spec: str, collecti
 @pytest.mark.parametrize("seed", range(14))
 def test_no_bound_becomes_larger(seed: int):
     chance = random.Random(seed)
-    kind = list(fuzz.KINDS)[seed % len(fuzz.KINDS)]
-    network = fuzz.late(fuzz.KINDS[kind](chance), chance)
+    kind = list(contest.KINDS)[seed % len(contest.KINDS)]
+    network = fuzz.late(contest.KINDS[kind](chance), chance)
     if network.num_compute < 2:
         return
     there = simulated_latencies(network, Fraction(3))

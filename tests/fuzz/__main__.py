@@ -12,10 +12,11 @@ The first two send networks through the pipeline. With ``--contest`` every metho
 is called a bound or optimal (:mod:`tests.fuzz.contest`). With ``--any-network`` switches send more
 than they receive, or links share capacities (:mod:`tests.fuzz.any_network`). With ``--all-to-alls``
 the best paths of demands of any amounts meet the linear program (:mod:`tests.fuzz.all_to_alls`).
-With ``--time-bounds`` simulations of every method meet the bound of their size
-(:mod:`tests.fuzz.over_time.time_bounds`). A run's seed decides which networks it meets and in which
-order, and the minutes, or their number, only how many. Exit code 0 if all is well, 1 if anything
-failed, 130 if interrupted (what was found till then is shown).
+With ``--time-bounds`` simulations of every method meet the bound of their size, and on small
+networks the best patterns of messages do (:mod:`tests.fuzz.over_time.time_bounds`). A run's seed
+decides which networks it meets and in which order, and the minutes, or their number, only how many.
+Exit code 0 if all is well, 1 if anything failed, 130 if interrupted (what was found till then is
+shown).
 """
 
 import argparse

@@ -17,10 +17,10 @@ from scipy.optimize import linprog
 
 from forestcoll.topology import Topology
 
-__all__ = ["most_delivered"]
+__all__ = ["Rows", "most_delivered"]
 
 
-class _Rows:
+class Rows:
     """Rows of coefficients that are at most, or exactly, a number."""
 
     def __init__(self) -> None:
@@ -63,7 +63,7 @@ def most_delivered(
     def at(*key: object) -> int:
         return column.setdefault(key, len(column))
 
-    equal, most = _Rows(), _Rows()
+    equal, most = Rows(), Rows()
     load: dict[tuple[int, int], list[int]] = defaultdict(list)
     for source, weight in zip(gpus, weights, strict=True):
         if not weight:

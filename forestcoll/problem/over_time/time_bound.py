@@ -13,7 +13,7 @@ are sinks. If the data that sources have and sinks need are as much as all links
 ends before T.
 
 In an allreduce, m sets of GPUs gossip: each piece of the data goes from set to set 2 (m - 1) times.
-Transfers that are sent early, or arrive late, count in part.
+Transfers that are sent early, or arrive late, count in part; those over a shared capacity together.
 """
 
 from __future__ import annotations
@@ -82,9 +82,12 @@ class GossipOverTime:
     ----------
     sets : tuple of tuples of int
         Disjoint sets of nodes, each with a GPU. All other nodes are switches that only forward.
+    shared : tuple of str
+        Names of the shared capacities whose links count together.
     """
 
     sets: tuple[tuple[int, ...], ...] = field(repr=False)
+    shared: tuple[str, ...] = ()
 
 
 TimeProof = TimeCut | DelayedRate | GossipOverTime
@@ -168,6 +171,7 @@ class TimeBound(InBrief):
             f"each of {self.size_bytes} bytes must go {times} times between {len(gpus)} sets of "
             "GPUs, or more often where it carries few summands or reaches few GPUs",
             *(nodes_in_words(self.topology, one) for one in gpus[:_GROUPS_SHOWN]),
+            *(f"over {name} only what it carries" for name in proof.shared[:_GROUPS_SHOWN]),
         ]
 
     def _gpus_labelled(self, labels: tuple[Fraction, ...], label: Fraction) -> list[int]:

@@ -108,6 +108,9 @@ class GossipSets(Entry):
     sets: list[list[Name]] = Field(
         description="Disjoint, each with a GPU; other nodes are switches that only forward."
     )
+    shared: list[Name] = Field(
+        default=[], description="Shared capacities whose links count together, for the first named."
+    )
 
 
 class TimeCertificate(Entry):

@@ -1,7 +1,8 @@
 """Proof that an allreduce takes a time, by gossip between sets of GPUs.
 
 Problem: can no allreduce of a size end before a time, by the sets that come with it?
-Input:   a network, the latency of each link, sets, a size and a time; the sets are not trusted.
+Input:   a network, the latency of each link, sets, names of shared capacities that count, a size
+         and a time; sets and names are not trusted.
 Output:  what links carry by then, counted as below; at most what they must carry if it is proved.
 Cost:    two searches for least latencies from each GPU at a set's border.
 Source:  docs/mathematics/time-bound.md. Shares no code with the search for sets.
@@ -11,6 +12,8 @@ voice may be heard by an ear are one-way gossip between m sets, so every piece o
 2 (m - 1) of them at least. A transfer that is sent at s and arrives at T - r is one of them with a
 probability of at most A(s) B(r). A(s) is the sum, over all sets, of the part of their GPUs whose
 data a sender may have by s; B(r) of the GPUs that a receiver may still reach in r; both 1 at most.
+
+Links of a shared capacity carry no more than its limit at a time, and count as its best link does.
 """
 
 from __future__ import annotations
@@ -20,11 +23,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from forestcoll.schedule.verification.naming import fail
+from forestcoll.topology.graph import Link
 from forestcoll.topology.model import Topology
 
 __all__ = ["carried_in_gossip"]
 
-_Steps = list[tuple[Fraction, Fraction]]
+_Step = tuple[Fraction, Fraction]
+
+_Steps = list[_Step]
 """Moments, and by how much something rises there."""
 
 
@@ -33,15 +39,21 @@ def carried_in_gossip(
     latencies: Sequence[Fraction],
     sets: Sequence[Sequence[int]],
     time_us: Fraction,
+    shared: Sequence[str] = (),
 ) -> Fraction:
     """Return how many bytes links carry between the sets by a time, as far as they count.
+
+    A link of several shared capacities counts for the first that is named.
 
     Raises
     ------
     VerificationError
-        If the sets are not disjoint, lack a GPU, or leave out a node that may copy or add.
+        If the sets are not disjoint, lack a GPU, or leave out a node that may copy or add; or for a
+        shared capacity that does not exist.
     """
     _check_sets(topology, sets)
+    limits = _limits(topology, shared)
+    best: dict[str, tuple[list[_Step], list[_Step]]] = {name: ([], []) for name in limits}
     network = _Network(topology, latencies)
     of_node = {v: place for place, one in enumerate(sets) for v in one}
     total = Fraction(0)
@@ -52,9 +64,30 @@ def carried_in_gossip(
         after = network.nearest(network.acting(receivers), back=True, forwarding=True)
         known = _shares(network, sets, network.ends(senders, after, back=False), towards=True)
         reached = _shares(network, sets, network.ends(receivers, before, back=True), towards=False)
-        for late, bandwidth in _crossing(network, sets, senders, before, after):
-            total += 1000 * bandwidth * _overlap(known, reached, time_us - late)
+        for link, sooner, later in _crossing(network, sets, senders, before, after):
+            ends = link.tail, link.head
+            name = next((name for name, (_, held) in limits.items() if ends in held), None)
+            if name is None:
+                left = time_us - sooner - later
+                total += 1000 * link.bandwidth_gb_s * _overlap(known, reached, left)
+            else:
+                best[name][0].extend((sooner + since, share) for since, share in _summed(known))
+                best[name][1].extend((later + until, share) for until, share in _summed(reached))
+    for name, (limit, _) in limits.items():
+        known, reached = (_largest(steps) for steps in best[name])
+        total += 1000 * limit * _overlap(known, reached, time_us)
     return total
+
+
+def _limits(
+    topology: Topology, shared: Sequence[str]
+) -> dict[str, tuple[Fraction, frozenset[tuple[int, int]]]]:
+    """Return the limit and the links of each shared capacity that is named, in that order."""
+    known = {one.name: (one.bandwidth_gb_s, frozenset(one.links)) for one in topology.shared}
+    for name in shared:
+        if name not in known:
+            fail(f"{name!r} counts in the gossip, but is no shared capacity")
+    return {name: known[name] for name in shared}
 
 
 def _check_sets(topology: Topology, sets: Sequence[Sequence[int]]) -> None:
@@ -143,13 +176,26 @@ def _shares(
             values[away] = max(min(Fraction(1), share), values.get(away, Fraction(0)))
             if share >= 1:
                 break
+    return _largest(values.items())
+
+
+def _largest(values: Iterable[_Step]) -> _Steps:
+    """Return when the largest of some values so far rises, and by how much."""
     rises: _Steps = []
     best = Fraction(0)
-    for moment, share in sorted(values.items()):
+    for moment, share in sorted(values):
         if share > best:
             rises.append((moment, share - best))
             best = share
     return rises
+
+
+def _summed(rises: _Steps) -> Iterator[_Step]:
+    """Yield moments, and how much there is from then on."""
+    share = Fraction(0)
+    for moment, more in rises:
+        share += more
+        yield moment, share
 
 
 def _crossing(
@@ -158,8 +204,8 @@ def _crossing(
     senders: Collection[int],
     before: Mapping[int, Fraction],
     after: Mapping[int, Fraction],
-) -> Iterator[tuple[Fraction, Fraction]]:
-    """Yield the least latency of a transfer over each link that counts, and its bandwidth.
+) -> Iterator[tuple[Link, Fraction, Fraction]]:
+    """Yield each link that counts, with least latencies of transfers: up to it, and from there on.
 
     Every transfer takes a link that leaves the senders, and, between two sets, one that leads into
     or out of the first of them. It has come from a sender ``before`` later, and has to go
@@ -171,7 +217,7 @@ def _crossing(
         leaves = link.tail in senders and link.head not in senders
         enters = link.head in first and link.tail not in first
         if (enters if inward else leaves) and link.tail in before and link.head in after:
-            yield before[link.tail] + late + after[link.head], link.bandwidth_gb_s
+            yield link, before[link.tail], late + after[link.head]
 
 
 def _overlap(known: _Steps, reached: _Steps, left: Fraction) -> Fraction:

@@ -140,7 +140,7 @@ def _check_gossip(bound: TimeBound, proof: GossipOverTime) -> None:
     if bound.time_us == 0:
         fail("gossip proves no time of 0")
     late = _latencies(bound.topology, bound.alpha_us)
-    carried = carried_in_gossip(bound.topology, late, proof.sets, bound.time_us)
+    carried = carried_in_gossip(bound.topology, late, proof.sets, bound.time_us, proof.shared)
     due = 2 * (len(proof.sets) - 1) * bound.size_bytes
     if carried > due:
         fail(

@@ -16,9 +16,9 @@ from tests.hand_networks import network_of
 PAIRS = network_of("a@0 b@0 c@1 d@1 [s]", "a - b: 1, c - d: 1, a b c d - s: 1")
 
 
-def carried(network: Topology, sets: list[list[int]], time_us: int) -> Fraction:
+def carried(network: Topology, sets: list[list[int]], time_us: int, *shared: str) -> Fraction:
     late = [Fraction(10 * network.nodes[link.tail].is_gpu) for link in network.links]
-    return carried_in_gossip(network, late, sets, Fraction(time_us))
+    return carried_in_gossip(network, late, sets, Fraction(time_us), shared)
 
 
 @pytest.mark.parametrize(("time_us", "amount"), [(10, 0), (18, 8000), (22, 16_000), (32, 48_000)])
@@ -107,6 +107,47 @@ def test_summands_come_and_sums_go_with_the_links():
     """
     network = network_of("a b d c e f", "a d > b: 1, b > c: 1, c > e f: 1, e > a: 1, f > d: 1")
     assert carried(network, [[0, 1, 2], [3, 4, 5]], 30) == Fraction(60_000 + 80_000, 9)
+
+
+def test_a_shared_capacity_carries_its_limit():
+    """f(22) = 4 for all links of 1 GB/s that leave a and b, and as many that enter.
+
+    All four together with 1 GB/s: a half for 10 us, all for 2, a half for 10.
+    """
+    network = PAIRS.with_shared("out", ["a -> s", "b -> s"], 1)
+    network = network.with_shared("all", ["a - s", "b - s"], 1)
+    boxes = [[0, 1], [2, 3]]
+    assert carried(network, boxes, 22) == 8000 + 8000
+    assert carried(network, boxes, 22, "out") == 4000 + 8000
+    assert carried(network, boxes, 22, "all") == 12_000
+    assert carried(network, boxes, 22, "out", "all") == 4000 + 4000
+
+
+def test_links_of_a_shared_capacity_count_as_the_best_of_them():
+    """Over s, and over a link with 5 us more; both together 1 GB/s, of use until T - 10 us."""
+    network = network_of("a b [s]", "a > s: 1, s > b: 1, a > b: 1 5, b > a: 1")
+    network = network.with_shared("k", ["a -> s", "a -> b"], 1)
+    late = [e.latency_us + 10 * network.nodes[e.tail].is_gpu for e in network.links]
+    for shared, amount in (((), 10_000 + 5000 + 10_000), (("k",), 10_000 + 10_000)):
+        assert carried_in_gossip(network, late, [[0], [1]], Fraction(20), shared) == amount
+
+
+def test_of_a_wire_both_ways_the_larger_shares_count():
+    """What a sends holds all of a at once, what a gets is for a till the end: 13 us of 1 GB/s."""
+    four = network_of("a b c d [s]", "a b c d - s: 1").with_shared("wire", "a - s", 1)
+    assert carried(four, [[0], [1, 2, 3]], 13, "wire") == 13_000
+
+
+def test_a_link_of_two_shared_capacities_counts_for_the_first():
+    network = PAIRS.with_shared("k", ["a -> s", "b -> s"], 1)
+    network = network.with_shared("l", ["a -> s", "c -> s"], "1/2")
+    assert carried(network, [[0, 1], [2, 3]], 22, "k", "l") == 4000 + 8000
+    assert carried(network, [[0, 1], [2, 3]], 22, "l", "k") == 2000 + 4000 + 8000
+
+
+def test_a_shared_capacity_that_does_not_exist_is_refused():
+    with pytest.raises(VerificationError, match="'bus' counts in the gossip, but is no shared"):
+        carried(PAIRS, [[0, 1], [2, 3]], 22, "bus")
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,42 @@ def of_gossip() -> dict[str, Any]:
     return written(PAIRS, "allreduce", 8000)
 
 
+def of_a_bus() -> dict[str, Any]:
+    """214/9 us where a box has 1 GB/s to others (tests/cut_over_time/test_gossip_over_time.py)."""
+    return written(PAIRS.with_shared("bus", ["a -> s", "b -> s"], 1), "allreduce", 8000)
+
+
+def of_two_buses() -> dict[str, Any]:
+    """22 us for 7 KB: 2000 bytes from a by l, 4000 from b by k, 8000 to both."""
+    network = PAIRS.with_shared("k", ["a -> s", "b -> s"], 1)
+    network = network.with_shared("l", ["a -> s", "c -> s"], "1/2")
+    found = time_bound(network, "allreduce", 7000)
+    proof = GossipOverTime(((0, 1), (2, 3)), ("l", "k"))
+    made = certificate_of_time(replace(found, time_us=Fraction(22), proof=proof))
+    document: dict[str, Any] = made.model_dump(mode="json", by_alias=True)
+    return document
+
+
+def of_a_wire_both_ways() -> dict[str, Any]:
+    """13 us for 6.5 KB from and to a over 1 GB/s (tests/schedule/verification/test_gossip.py)."""
+    four = network_of("a b c d [s]", "a b c d - s: 1").with_shared("wire", "a - s", 1)
+    found = time_bound(four, "allreduce", 6500)
+    proof = GossipOverTime(((0,), (1, 2, 3)), ("wire",))
+    made = certificate_of_time(replace(found, time_us=Fraction(13), proof=proof))
+    document: dict[str, Any] = made.model_dump(mode="json", by_alias=True)
+    return document
+
+
+def of_a_bus_inwards() -> dict[str, Any]:
+    """214/9 us again, since what a box gets counts as what it sends."""
+    network = PAIRS.with_shared("bus", ["s -> a", "s -> b"], 1)
+    found = time_bound(network, "allreduce", 8000)
+    proof = GossipOverTime(((0, 1), (2, 3)), ("bus",))
+    made = certificate_of_time(replace(found, time_us=Fraction(214, 9), proof=proof))
+    document: dict[str, Any] = made.model_dump(mode="json", by_alias=True)
+    return document
+
+
 MAKERS = {
     "cut": cut,
     "trees": of_trees,
@@ -74,6 +110,10 @@ MAKERS = {
     "pairs": of_pairs,
     "gossip": of_gossip,
     "behind": of_a_switch_that_adds,
+    "bus": of_a_bus,
+    "buses": of_two_buses,
+    "inwards": of_a_bus_inwards,
+    "wire": of_a_wire_both_ways,
 }
 
 
@@ -86,6 +126,10 @@ MAKERS = {
         ("pairs", "1000030/3", "rate after a delay", "any schedule"),
         ("gossip", "22", "gossip over time", "any schedule"),
         ("behind", "49/3", "gossip over time", "any schedule"),
+        ("bus", "214/9", "gossip over time", "any schedule"),
+        ("inwards", "214/9", "gossip over time", "any schedule"),
+        ("wire", "13", "gossip over time", "any schedule"),
+        ("buses", "22", "gossip over time", "any schedule"),
     ],
 )
 def test_right_ones_are_proved_by_both(
@@ -122,6 +166,13 @@ def _first(c: dict[str, Any], what: str) -> dict[str, Any]:
 CHANGES: dict[str, tuple[str, Callable[[dict[str, Any]], Any]]] = {
     "later": ("cut", lambda c: c.update(time_us="29")),
     "later than a switch adds": ("behind", lambda c: c.update(time_us="18")),
+    "later gossip over a bus": ("bus", lambda c: c.update(time_us="24")),
+    "later gossip over a wire of a bus": ("wire", lambda c: c.update(time_us="131/10")),
+    "later gossip over two buses": ("buses", lambda c: c.update(time_us="221/10")),
+    "gossip over a bus that does not count": ("bus", lambda c: c["proof"]["shared"].clear()),
+    "gossip over no bus": ("bus", lambda c: c["proof"]["shared"].append("tram")),
+    "gossip over a wider bus": ("bus", lambda c: c["shared"][0].update(bandwidth_gb_s="3/2")),
+    "gossip over a bus of one link": ("bus", lambda c: c["shared"][0]["links"].pop()),
     "later gossip": ("gossip", lambda c: c.update(time_us="2201/100")),
     "gossip without a GPU": ("gossip", lambda c: c["proof"]["sets"][1].pop()),
     "gossip of one set": ("gossip", lambda c: c["proof"]["sets"].pop()),

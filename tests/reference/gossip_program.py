@@ -1,0 +1,177 @@
+"""What an allreduce can deliver by a time: fractions of patterns of messages, by column generation.
+
+A pattern is a set of messages, each with its start, over which every GPU gets what depends on all
+others; a message holds all that its sender knows. That is more than sums allow. Each piece of the
+data follows a pattern. The master program mixes patterns within what links, and shared capacities,
+carry in each microsecond; a mixed-integer program prices the next pattern by its prices. With whole
+latencies, rates that are constant in each microsecond lose nothing.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import permutations, product
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import Bounds, LinearConstraint, linprog, milp
+
+from forestcoll.topology import Topology
+from tests.reference.time_expanded import Rows
+
+__all__ = ["most_summed"]
+
+_GAP = 1e-3
+_MOST_PATTERNS = 120  # then what they deliver is less than the most, but possible
+
+
+@dataclass(frozen=True)
+class _Message:
+    """From a node that copies and adds to another, with the moments at which it enters links."""
+
+    tail: int
+    head: int
+    start: int
+    end: int
+    uses: tuple[tuple[int, int], ...]
+
+
+def most_summed(topology: Topology, alpha: int, steps: int) -> float:
+    """Return the largest size, in bytes, of which an allreduce may be done after whole steps.
+
+    Parameters
+    ----------
+    topology : Topology
+        With whole latencies, of 1 at least with alpha where GPUs send. Switches that multicast add
+        and copy what they get in the same step, and do not store it.
+    alpha, steps : int
+        In microseconds.
+    """
+    messages = list(_messages(topology, alpha, steps))
+    if not messages:
+        return 0.0
+    loads = _loads(topology, messages)
+    limits = np.array([_limit(topology, use) for use in loads.uses])
+    pricing = _Pricing(topology, messages, steps)
+    centre = np.ones(len(limits))
+    prices, amount, least = centre, 0.0, np.inf
+    patterns: list[npt.NDArray[np.float64]] = []
+    while amount < least * (1 - _GAP) and len(patterns) < _MOST_PATTERNS:
+        smooth = (centre + prices) / 2  # prices alone leap about, since many mixtures are as good
+        pattern = pricing.cheapest(loads.matrix.T @ smooth)
+        if pattern is None:
+            return 0.0
+        load = loads.matrix @ pattern
+        bound = smooth @ limits / (smooth @ load)
+        if bound < least:
+            least, centre = bound, smooth / (smooth @ load)
+        patterns.append(load)
+        amount, prices = _mixed(np.array(patterns).T, limits)
+    return 1000 * amount
+
+
+def _messages(topology: Topology, alpha: int, steps: int) -> Iterator[_Message]:
+    """Yield all messages that arrive in time, over paths of switches that only forward."""
+    out = defaultdict(list)
+    for i, link in enumerate(topology.links):
+        sends = topology.nodes[link.tail].is_gpu
+        out[link.tail].append((i, link.head, int(link.latency_us) + alpha * sends))
+    paths = [(v, v, 0, ()) for v, node in enumerate(topology.nodes) if _acts(node)]
+    while paths:
+        tail, at, late, uses = paths.pop()
+        for i, head, latency in out[at]:
+            longer = (*uses, (i, late))
+            if head == tail or head in (topology.links[j].head for j, _ in uses):
+                continue
+            if not _acts(topology.nodes[head]):
+                paths.append((tail, head, late + latency, longer))
+                continue
+            for start in range(steps - late - latency):
+                when = tuple((j, start + after) for j, after in longer)
+                yield _Message(tail, head, start, start + late + latency, when)
+
+
+def _acts(node) -> bool:  # type: ignore[no-untyped-def]
+    return not node.is_switch or node.multicast
+
+
+@dataclass(frozen=True)
+class _Loads:
+    """Links, and shared capacities, in each step (rows), and which message uses them (columns)."""
+
+    uses: list[tuple[str, int, int]]
+    matrix: npt.NDArray[np.float64]
+
+
+def _loads(topology: Topology, messages: list[_Message]) -> _Loads:
+    row: dict[tuple[str, int, int], int] = {}
+    entries = []
+    for column, message in enumerate(messages):
+        for i, step in message.uses:
+            ends = topology.links[i].tail, topology.links[i].head
+            groups = [n for n, group in enumerate(topology.shared) if ends in group.links]
+            for use in (("link", i, step), *(("shared", n, step) for n in groups)):
+                entries.append((row.setdefault(use, len(row)), column))
+    matrix = np.zeros((len(row), len(messages)))
+    for entry in entries:
+        matrix[entry] += 1
+    return _Loads(list(row), matrix)
+
+
+def _limit(topology: Topology, use: tuple[str, int, int]) -> float:
+    kind, number, _ = use
+    limited = topology.links if kind == "link" else topology.shared
+    return float(limited[number].bandwidth_gb_s)
+
+
+def _mixed(
+    patterns: npt.NDArray[np.float64], limits: npt.NDArray[np.float64]
+) -> tuple[float, npt.NDArray[np.float64]]:
+    """Return how much the best mixture of patterns delivers, and the price of each limit."""
+    found = linprog(-np.ones(patterns.shape[1]), A_ub=patterns, b_ub=limits)
+    assert found.status == 0, found.message
+    return -found.fun, -found.ineqlin.marginals
+
+
+class _Pricing:
+    """The cheapest pattern, as a mixed-integer program.
+
+    A variable for each message, and a flow within the messages from each GPU to each other.
+    """
+
+    def __init__(self, topology: Topology, messages: list[_Message], steps: int) -> None:
+        self._messages = len(messages)
+        column: dict[object, int] = {j: j for j in range(len(messages))}
+
+        def at(*key: object) -> int:
+            return column.setdefault(key, len(column))
+
+        most, equal = Rows(), Rows()
+        stores = [v for v, node in enumerate(topology.nodes) if not node.is_switch]
+        for pair in permutations(topology.compute, 2):
+            net: dict[tuple[int, int], list[tuple[int, float]]] = defaultdict(list)
+            for j, one in enumerate(messages):
+                most.add([(at(pair, j), 1.0), (j, -1.0)], 0)
+                net[one.tail, one.start].append((at(pair, j), -1.0))
+                net[one.head, one.end].append((at(pair, j), 1.0))
+            for v, step in product(stores, range(steps - 1)):
+                net[v, step].append((at(pair, "stored", v, step), -1.0))
+                net[v, step + 1].append((at(pair, "stored", v, step), 1.0))
+            for place, terms in net.items():
+                ends = {(pair[0], 0): -1.0, (pair[1], steps - 1): 1.0}
+                equal.add(terms, ends.get(place, 0.0))
+        columns = len(column)
+        self._rows = [
+            LinearConstraint(most.matrix(columns), -np.inf, most.right),
+            LinearConstraint(equal.matrix(columns), equal.right, equal.right),
+        ]
+        self._whole = np.array([float(n < len(messages)) for n in range(columns)])
+
+    def cheapest(self, cost: npt.NDArray[np.float64]) -> npt.NDArray[np.float64] | None:
+        """Return which messages the cheapest pattern has; None if there is none in time."""
+        goal = np.zeros(len(self._whole))
+        goal[: self._messages] = cost
+        found = milp(goal, constraints=self._rows, bounds=Bounds(0, 1), integrality=self._whole)
+        return None if found.x is None else np.round(found.x[: self._messages])
