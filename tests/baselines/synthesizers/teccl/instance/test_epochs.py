@@ -305,6 +305,7 @@ def of_a_random_network(seed: int, kind: str, few: Buffers, crossing: str):
 @pytest.mark.parametrize(
     ("seed", "kept", "crossing"), in_turn([61, 63, 65, 68], [True, False], ["through", "stored"])
 )
+@pytest.mark.each_value_once
 def test_slots_are_kept_on_random_networks(seed: int, kept: bool, crossing: str) -> None:
     few = Buffers(1, kept=kept)
     network, demand = of_a_random_network(seed, "directed", few, crossing)
