@@ -92,6 +92,7 @@ def test_a_half_duplex_cable_at_a_switch_has_no_delay():
 
 @pytest.mark.parametrize("collective", ALL)
 @pytest.mark.parametrize("spec", ["dgx_a100:boxes=2", "ring:nodes=5", "mi250:boxes=1"])
+@pytest.mark.each_value_once
 def test_small_messages_take_the_longest_path(spec: str, collective: str):
     """One byte: alpha times the distance, and less than a thousandth more."""
     network = load_topology(spec)
@@ -105,6 +106,7 @@ def test_small_messages_take_the_longest_path(spec: str, collective: str):
 
 @pytest.mark.parametrize("collective", ALL[:4])
 @pytest.mark.parametrize("seed", range(12))
+@pytest.mark.each_value_once
 def test_large_messages_tend_to_the_optimum(collective: str, seed: int):
     """For a terabyte the bound is between the optimum and the optimum with a thousand hops."""
     made = timed_network(seed)
@@ -161,6 +163,7 @@ def test_it_is_never_above_the_time_expanded_program_on_many_networks():
 
 @pytest.mark.parametrize("collective", ALL)
 @pytest.mark.parametrize("spec", ["dgx_a100:boxes=2", "mi250:boxes=2", "torus:dims=3x3"])
+@pytest.mark.each_value_once
 def test_no_simulated_schedule_is_faster(spec: str, collective: str):
     if collective == "all-to-all":
         from forestcoll.all_to_all.best_flow import best_flow
