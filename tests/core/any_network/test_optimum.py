@@ -87,6 +87,7 @@ def test_whole_trees_may_miss_the_fractional_optimum():
 
 @pytest.mark.parametrize("groups", [False, True])
 @pytest.mark.parametrize("seed", seeds(60, 24))
+@pytest.mark.each_value_once
 def test_it_equals_an_outside_program_and_is_attained(seed: int, groups: bool):
     """On damaged directed networks, exactly: candidate and prices meet, and verify agrees."""
     if (made := damaged_network(seed, groups=groups)) is None:

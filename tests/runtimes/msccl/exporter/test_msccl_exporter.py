@@ -212,6 +212,7 @@ PROGRAMS = [
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.topology.name)
 @pytest.mark.parametrize("options", [MscclOptions(), MscclOptions(instances=2, in_place=True)])
+@pytest.mark.each_value_once
 def test_early_counts_equal_those_of_the_file(program: Program, options: MscclOptions) -> None:
     """Threadblocks and channels exactly, steps never above: so no try is given up that fits."""
     draft = Draft.of(program, options)

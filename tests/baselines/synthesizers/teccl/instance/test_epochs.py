@@ -231,6 +231,7 @@ def test_a_hub_of_four_with_one_slot() -> None:
 
 @pytest.mark.parametrize("collective", ["allgather", "broadcast", "all-to-all"])
 @pytest.mark.parametrize("buffering", ["passing", "kept"])
+@pytest.mark.each_value_once
 def test_fewer_slots_are_never_faster_and_many_are_as_good_as_any_number(
     collective: str, buffering: str
 ) -> None:
