@@ -92,7 +92,6 @@ def test_a_half_duplex_cable_at_a_switch_has_no_delay():
 
 @pytest.mark.parametrize("collective", ALL)
 @pytest.mark.parametrize("spec", ["dgx_a100:boxes=2", "ring:nodes=5", "mi250:boxes=1"])
-@pytest.mark.each_value_once
 def test_small_messages_take_the_longest_path(spec: str, collective: str):
     """One byte: alpha times the distance, and less than a thousandth more."""
     network = load_topology(spec)
