@@ -2,10 +2,19 @@
 
 import sys
 
+import pytest
+
 from tests.command_line import build_commands_once
+from tests.selection.value_cover import leave_others_slow
 
 # jsonschema would compile grammars of internationalised addresses, which takes 1.5 s of CPU. No
 # schema here has such a format.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
 build_commands_once()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests as slow before those are taken out."""
+    leave_others_slow(items)  # type: ignore[arg-type]

@@ -14,7 +14,7 @@ from forestcoll import certify, generate, optimum, verify, verify_certificate
 from forestcoll.problem.certificate_document import PricedLimitOfK
 from forestcoll.schedule import certificate_schema
 from forestcoll.topology import Topology, load_topology
-from tests.command_line import DEMAND_SCRIPT, SCRIPT, by_the_script, document
+from tests.command_line import DEMAND_SCRIPT, SCRIPT, as_anybody_runs, document
 from tests.core.test_fixed_k import overdrawn
 from tests.core.test_pipeline import ONE_WAY, bound_by_enumeration, demands, fit
 from tests.random_topologies import rounds
@@ -34,7 +34,7 @@ def test_verify_and_the_script_accept_certificates_of_the_command(
     assert verdict["certificate"] is verdict["verified"] is verdict["optimal_for_k"] is True
     assert verdict["optimal"] is (name != "k = 3")
     assert verdict["time_s_per_gb"]["exact"] == made["time_s_per_gb"]
-    script = by_the_script(path)
+    script = as_anybody_runs(path)
     assert (script.returncode, script.stderr) == (0, "")
     shown = f"takes {made['time_s_per_gb']} s per GB with k = {made['k']}"
     assert script.stdout.startswith("true: ")

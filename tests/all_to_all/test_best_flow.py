@@ -84,6 +84,7 @@ def took(planner: AllToAllPlanner, matrix: np.ndarray) -> Fraction:
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("spec", NETWORKS)
+@pytest.mark.each_value_once
 def test_times_scale_and_sums_are_between_the_larger_and_the_sum(spec: str, seed: int) -> None:
     planner = AllToAllPlanner(spec)
     gpus = planner.topology.num_compute

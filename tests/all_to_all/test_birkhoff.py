@@ -19,6 +19,7 @@ from forestcoll.all_to_all.birkhoff import (
     time_of,
 )
 from forestcoll.errors import InvalidParameterError
+from tests.baselines.once_each import every_row
 
 ALPHAS = (0, 1, 30, Fraction(10**9, 7))
 
@@ -75,7 +76,7 @@ def test_matchings_take_as_long_as_the_fullest_box(boxes: int, seed: int) -> Non
     assert found == birkhoff(amounts.tolist())
 
 
-@pytest.mark.parametrize(("boxes", "seed"), CASES)
+@pytest.mark.parametrize(("boxes", "seed"), every_row(4, CASES))
 def test_fewer_matchings_are_chosen_by_their_latency(boxes: int, seed: int) -> None:
     amounts = random_amounts(boxes, seed)
     every = list(shortened(amounts))

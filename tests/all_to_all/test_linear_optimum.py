@@ -186,6 +186,7 @@ def test_symmetries_of_the_network_are_not_those_of_amounts() -> None:
 
 @pytest.mark.parametrize("kind", ["directed", "bidirectional", "unbalanced"])
 @pytest.mark.parametrize("seed", seeds(4, 2))
+@pytest.mark.each_value_once
 def test_rates_of_random_networks_are_proved_and_attained(kind: str, seed: int) -> None:
     """Schedule, linear program, prices and the approximation all agree."""
     topology = random_topology(seed, kind)

@@ -161,6 +161,7 @@ def test_scaling_and_relabelling_change_nothing(factor: str) -> None:
 
 @pytest.mark.parametrize("inner", [10**3, 10**6, 10**9])
 @pytest.mark.parametrize("sizes", [(2, 2), (2, 6)], ids=str)
+@pytest.mark.each_value_once
 def test_fast_boxes_with_a_slow_link_between_them(sizes: tuple[int, int], inner: int) -> None:
     """1 GB/s joins the boxes: at most 1, however fast their GPUs, and 1 with all roots in one box.
 

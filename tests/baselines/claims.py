@@ -109,6 +109,14 @@ TOPOLOGIES = (
 )
 """Every topology that every baseline is asked about, by specification or name."""
 
+SORTS = (BOXES, XGMI, TREES, RAILS, RINGS, GRIDS)
+
+
+def sort_of(name: str) -> str:
+    """Return the first topology of its sort; those made by hand are each of their own."""
+    return next((sort[0] for sort in SORTS if name in sort), name)
+
+
 EXAMPLES = (
     "mi250:boxes=2,gpus_per_box=8",
     "dgx_a100:boxes=2",
@@ -336,6 +344,10 @@ CLAIMS: Mapping[str, Mapping[str, Claim]] = {
 """By baseline and collective."""
 
 
+QUICK = {("taccl", "all-to-all"): ("rail_optimized:boxes=3,gpus_per_box=2", "dgx_a100:boxes=2")}
+"""Where to look before all others, on which a search takes seconds."""
+
+
 @cache
 def load(name: str) -> Topology:
     """Return a topology of the table."""
@@ -357,7 +369,7 @@ def make(method: str, collective: str, name: str) -> Schedule:
 def examples(method: str, collective: str, count: int = 2) -> list[str]:
     """A few topologies that are claimed, of at least three GPUs each."""
     does = CLAIMS[method][collective].does
-    known = [name for name in EXAMPLES if name in does]
+    known = [name for name in (*QUICK.get((method, collective), ()), *EXAMPLES) if name in does]
     rest = [name for name in does if name not in known and load(name).num_compute > 2]
     return (known + rest)[:count]
 

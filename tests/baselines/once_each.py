@@ -6,20 +6,24 @@ from typing import Any
 
 import pytest
 
+from tests.baselines.claims import sort_of
+
 Row = tuple[str, str, str]
 """A method, a collective, a network."""
 
 
 def once_each(rows: Sequence[Row]) -> set[Row]:
-    """Choose rows so that each method has each of its networks and each of its collectives once.
+    """Choose rows so that each method has each sort of network and each of its collectives once.
 
-    Its collectives take turns from network to network.
+    Networks of a sort take turns from method to method, and its collectives from sort to sort.
     """
     chosen: set[Row] = set()
-    for method in dict.fromkeys(row[0] for row in rows):
+    for number, method in enumerate(dict.fromkeys(row[0] for row in rows)):
         own = [row for row in rows if row[0] == method]
-        for turn, name in enumerate(dict.fromkeys(row[2] for row in own)):
-            there = [row for row in own if row[2] == name]
+        for turn, sort in enumerate(dict.fromkeys(sort_of(row[2]) for row in own)):
+            there = [row for row in own if sort_of(row[2]) == sort]
+            names = list(dict.fromkeys(row[2] for row in there))
+            there = [row for row in there if row[2] == names[number % len(names)]]
             chosen.add(there[turn % len(there)])
         for collective in dict.fromkeys(row[1] for row in own):
             first, *_ = (row for row in own if row[1] == collective)

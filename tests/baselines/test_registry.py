@@ -31,7 +31,16 @@ from forestcoll.schedule import (
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.steps import COLLECTIVES
 from forestcoll.topology import Node, NodeKind, SharedCapacity, Topology, load_topology
-from tests.baselines.claims import CLAIMS, TOPOLOGIES, examples, fingerprint, load, make, run
+from tests.baselines.claims import (
+    CLAIMS,
+    TOPOLOGIES,
+    examples,
+    fingerprint,
+    load,
+    make,
+    run,
+    sort_of,
+)
 from tests.baselines.dead_nics import without
 from tests.baselines.once_each import once_each, others_slow
 from tests.baselines.planes import split
@@ -56,16 +65,17 @@ def test_every_method_has_a_row_for_each_of_its_collectives() -> None:
             assert {*claim.does, *claim.untried} <= set(TOPOLOGIES)
 
 
-def test_default_tests_cover_every_method_on_every_network_and_collective() -> None:
+def test_default_tests_cover_every_method_on_every_sort_of_network_and_collective() -> None:
     """``make test-all`` runs the other rows too."""
     for rows in (DONE, IN_PLANES, EXAMPLES):
         chosen = once_each(rows)
         assert chosen <= set(rows)
-        for pair in ((0, 1), (0, 2)):
-            assert {(row[pair[0]], row[pair[1]]) for row in chosen} == {
-                (row[pair[0]], row[pair[1]]) for row in rows
-            }
-    assert len(once_each(DONE)) < len(DONE) / 2
+        assert {row[:2] for row in chosen} == {row[:2] for row in rows}
+        assert {(row[0], sort_of(row[2])) for row in chosen} == {
+            (row[0], sort_of(row[2])) for row in rows
+        }
+        assert {row[2] for row in chosen} == {row[2] for row in rows}
+    assert len(once_each(DONE)) < len(DONE) / 4
 
 
 @pytest.mark.parametrize(("method", "collective", "name"), others_slow(DONE))
@@ -153,7 +163,7 @@ def test_other_collectives_are_refused(method: str) -> None:
             METHODS[method].run(load(TOPOLOGIES[0]), collective)
 
 
-@pytest.mark.parametrize(("method", "collective", "name"), EXAMPLES)
+@pytest.mark.parametrize(("method", "collective", "name"), others_slow(EXAMPLES))
 def test_spoilt_schedules_are_rejected(method: str, collective: str, name: str) -> None:
     """What verify accepts stops being acceptable when anything is changed."""
     for fault, spoilt, message in spoil(make(method, collective, name)):
@@ -336,17 +346,23 @@ def test_solvers_are_imported_when_they_are_needed(module: str) -> None:
     assert (done.returncode, done.stdout.strip()) == (0, "[]")
 
 
-LOADING = ("ring", "torus", "bfb", "all-to-all-lp", "sccl", "blink", "tacos", "multitree")
+LOADING = ("ring", "bfb", "all-to-all-lp", "blink", "multitree")
+"""One or two methods for each of the libraries, and one that loads none."""
+
+LIKE_THESE = ("torus", "sccl", "tacos")
 
 
-def test_methods_name_the_libraries_that_they_load() -> None:
+@pytest.mark.parametrize(
+    "names", [LOADING, pytest.param(LIKE_THESE, marks=pytest.mark.slow)], ids=len
+)
+def test_methods_name_the_libraries_that_they_load(names: tuple[str, ...]) -> None:
     """So that experiments load them before they look at the clock. Each runs in its own fork."""
     program = f"""
 import os, sys
 from baselines import METHODS
 from forestcoll import load_topology
 topology = load_topology("torus:dims=2x3")
-for name in {LOADING!r}:
+for name in {names!r}:
     child = os.fork()
     if child:
         assert os.waitpid(child, 0)[1] == 0, name
@@ -362,4 +378,4 @@ for name in {LOADING!r}:
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == [f"{name} []" for name in LOADING]
+    assert done.stdout.splitlines() == [f"{name} []" for name in names]

@@ -89,6 +89,7 @@ def prove(name: str, topology: Topology) -> None:
 
 
 @pytest.mark.parametrize(("name", "spec"), POINTS)
+@pytest.mark.each_value_once
 def test_every_claim_is_proved(name: str, spec: str) -> None:
     """On every kind of topology, every collective."""
     prove(name, load_topology(spec))

@@ -71,7 +71,7 @@ def any_trimming(topology, capacity, trees):
 def test_one_switch_is_trimmed_exactly_when_it_can_be(kind):
     """With one switch the order does not matter: None proves that nothing else would do."""
     outcomes = Counter()
-    for seed in range(rounds(400, 280)):
+    for seed in range(count := rounds(400, 100)):
         chance = random.Random(f"{kind} {seed}")
         topology = sized_topology(kind, chance.randint(2, 5), 1, chance.randint)
         capacity, trees = overdrawn_network(topology, seed)
@@ -80,14 +80,14 @@ def test_one_switch_is_trimmed_exactly_when_it_can_be(kind):
         found = balanced(Problem(topology, capacity, trees))
         assert (found is not None) == any_trimming(topology, capacity, trees)
         outcomes[found is not None] += 1
-    assert min(outcomes[True], outcomes[False]) >= 10
+    assert min(outcomes[True], outcomes[False]) >= count // 40
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_balanced_capacities_satisfy_every_cut(kind):
     """With up to four switches, one behind the other: nothing raised, no cut violated."""
     trimmed = 0
-    for seed in range(rounds(200, 150)):
+    for seed in range(count := rounds(200, 50)):
         topology = random_topology(seed, kind)
         capacity, trees = overdrawn_network(topology, seed)
         given = capacity.copy()
@@ -100,7 +100,7 @@ def test_balanced_capacities_satisfy_every_cut(kind):
         assert all(excess <= 0 for excess in excesses(topology, found).values())
         assert feasible(topology, found, trees)
         trimmed += not np.array_equal(found, capacity)
-    assert trimmed >= 20
+    assert trimmed >= count // 10
 
 
 def chain(spare):

@@ -99,6 +99,7 @@ def test_tight_sets_and_switch_removal(spec: str) -> None:
 
 @pytest.mark.parametrize("family", RANDOM)
 @pytest.mark.parametrize("seed", seeds(4, 2))
+@pytest.mark.each_value_once
 def test_tight_sets_and_switch_removal_on_random_networks(family: str, seed: int) -> None:
     """On networks of a hundred GPUs and more, and on small ones."""
     found = Decomposed.of(build(family, seed))

@@ -20,7 +20,7 @@ from forestcoll.core.problem import Problem, tree_capacities
 from forestcoll.core.tight_sets import decompose
 from forestcoll.topology import load_topology
 from tests.core.decomposed import Capacity, Decomposed, links_of, members, some_trees
-from tests.random_topologies import KINDS, random_topology
+from tests.random_topologies import KINDS, random_topology, rounds
 from tests.reference.cuts import AllSets, violated_set
 from tests.reference.flow import integer_graph
 
@@ -112,7 +112,7 @@ def test_decomposition_theorem() -> None:
     occur, and in the negative the fault lies now outside X, now inside.
     """
     seen: Counter[tuple[bool, bool]] = Counter()
-    for kind, seed in itertools.product(KINDS, range(120)):
+    for kind, seed in itertools.product(KINDS, range(rounds(120, 60))):
         topology = random_topology(seed, kind)
         best = optimum(topology)
         trees = dict.fromkeys(topology.compute, best.k)

@@ -13,6 +13,7 @@ from forestcoll.topology import Topology, group, load_topology
 from tests.fuzz import contest
 from tests.fuzz.over_time import time_bounds as fuzz
 from tests.hand_networks import network_of
+from tests.random_topologies import seeds
 
 
 def latencies(network: Topology, alpha: int) -> dict[str, Fraction]:
@@ -63,6 +64,7 @@ def test_a_simulation_may_end_before_the_bound_of_the_model():
 
 @pytest.mark.parametrize("spec", ["dgx_a100:boxes=2", "mi250:boxes=1", "torus:dims=3x3"])
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce", "all-to-all"])
+@pytest.mark.each_value_once
 def test_where_paths_take_equally_long_the_bound_is_the_same(spec: str, collective: str):
     network = load_topology(spec)
     there = simulated_latencies(network, Fraction(10))
@@ -71,7 +73,7 @@ def test_where_paths_take_equally_long_the_bound_is_the_same(spec: str, collecti
         assert time_bound(there, collective, size, 0).time_us == due
 
 
-@pytest.mark.parametrize("seed", range(14))
+@pytest.mark.parametrize("seed", seeds(14, 5))
 def test_no_bound_becomes_larger(seed: int):
     chance = random.Random(seed)
     kind = list(contest.KINDS)[seed % len(contest.KINDS)]

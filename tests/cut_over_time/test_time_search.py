@@ -105,6 +105,7 @@ def test_small_messages_take_the_longest_path(spec: str, collective: str):
 
 @pytest.mark.parametrize("collective", ALL[:4])
 @pytest.mark.parametrize("seed", range(12))
+@pytest.mark.each_value_once
 def test_large_messages_tend_to_the_optimum(collective: str, seed: int):
     """For a terabyte the bound is between the optimum and the optimum with a thousand hops."""
     made = timed_network(seed)
@@ -161,6 +162,7 @@ def test_it_is_never_above_the_time_expanded_program_on_many_networks():
 
 @pytest.mark.parametrize("collective", ALL)
 @pytest.mark.parametrize("spec", ["dgx_a100:boxes=2", "mi250:boxes=2", "torus:dims=3x3"])
+@pytest.mark.each_value_once
 def test_no_simulated_schedule_is_faster(spec: str, collective: str):
     if collective == "all-to-all":
         from forestcoll.all_to_all.best_flow import best_flow

@@ -12,6 +12,7 @@ from forestcoll.forest_over_time.planned_simulation import PlannedSimulator
 from forestcoll.schedule import Allreduce
 from forestcoll.schedule.allreduce import AnySchedule
 from forestcoll.schedule.simulate import AlphaBeta, Simulation
+from tests.baselines.once_each import in_turn
 from tests.schedule.made.planned import at_rates, path_forest, slotted_path, slotted_sum
 
 FREE = AlphaBeta(alpha_us=0)
@@ -37,8 +38,9 @@ def test_the_time_is_that_of_the_plan(schedule: AnySchedule, us: int):
     assert found.timeline.end_s.max() == pytest.approx(us * 1e-6, rel=1e-12)
 
 
-@pytest.mark.parametrize("collective", ["allgather", "allreduce"])
-@pytest.mark.parametrize("size", [1_000_000, 16_000_000])
+@pytest.mark.parametrize(
+    ("collective", "size"), in_turn(["allgather", "allreduce"], [1_000_000, 16_000_000])
+)
 def test_a_made_schedule_takes_as_long_as_it_states(collective: str, size: int):
     timed = generate("dgx_a100:boxes=2", collective=collective, size=size).timed
     assert timed is not None

@@ -46,7 +46,7 @@ def test_two_a100_boxes_are_within_a_tenth_of_the_bound(size: int, most: float):
 
 @pytest.mark.parametrize("collective", COLLECTIVES)
 def test_every_collective_is_verified(collective: str):
-    made = generate("dgx_a100:boxes=2", collective=collective, size="4MB", **rooted(collective))
+    made = generate("paper_example", collective=collective, size="4MB", **rooted(collective))
     verify(made.schedule)
     assert made.schedule.collective == collective
     assert made.timed is not None
@@ -54,7 +54,7 @@ def test_every_collective_is_verified(collective: str):
 
 
 def test_the_phases_of_an_allreduce_add_up():
-    network, size = "dgx_a100:boxes=2", 4_000_000
+    network, size = "paper_example", 100_000
     both, one = (
         generate(network, collective=name, size=size).timed for name in ("allreduce", "allgather")
     )
@@ -79,7 +79,7 @@ def test_small_sizes_are_as_simulated():
     assert simulate(made, 256_000).time_s * 1e6 == pytest.approx(float(made.timed.time_us))
 
 
-@pytest.mark.parametrize("seed", seeds(900, 24))
+@pytest.mark.parametrize("seed", seeds(900, 10))
 def test_never_below_the_bound_on_random_networks(seed: int):
     """Latencies, shared capacities, weights; the schedule is proved, its time above the bound."""
     network, weights = next(filter(None, map(timed_network, itertools.count(100 * seed))))

@@ -1,4 +1,4 @@
-"""120 networks damaged one way, or with shared capacities; 200 in ``make test-all``."""
+"""40 networks damaged one way, or with shared capacities; 200 in ``make test-all``."""
 
 import random
 from fractions import Fraction
@@ -10,7 +10,7 @@ from forestcoll.topology.validation import uses_all_bandwidth
 from tests.fuzz import any_network
 from tests.random_topologies import seeds
 
-BLOCKS, SOON, SEEDS = 10, 6, 20
+BLOCKS, SOON, SEEDS = 10, 2, 20
 """Networks of all kinds in turn, in so many blocks, of which some are left to test-all."""
 
 

@@ -54,7 +54,7 @@ def topologies(draw: st.DrawFn) -> Topology:
     return Topology(draw(names), tuple(nodes), tuple(links))
 
 
-@settings(max_examples=rounds(100), derandomize=True, deadline=None)
+@settings(max_examples=rounds(100, 15), derandomize=True, deadline=None)
 @given(topologies())
 def test_round_trip_is_exact(topology):
     """What is written reads back equal, in YAML and in JSON, and fits the schema."""

@@ -64,6 +64,7 @@ def test_rings_have_the_strides_of_the_network() -> None:
     assert rings == [[0, 1, 2, 3, 4, 5, 6, 7], [0, 3, 6, 1, 4, 7, 2, 5]]
 
 
+@pytest.mark.slow
 def test_a_thousand_gpus_take_nearly_the_published_time() -> None:
     """20640 us at N = 1024 with 10 us a step and M/B = 83.886 us (NSDI 2025, table 4).
 

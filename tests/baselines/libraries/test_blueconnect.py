@@ -85,6 +85,7 @@ def test_rings_follow_direct_links_inside_a_box(spec: str, rings: int | None) ->
 @pytest.mark.parametrize(
     ("rings", "inside_gb_s"), [(1, 50), (2, 100), (4, 200), (None, 300), (6, 300), (7, 175)]
 )
+@pytest.mark.each_value_once
 def test_two_mi250_boxes_by_hand(rings: int | None, inside_gb_s: int, collective: str) -> None:
     """M/32 over each NIC port of 16 GB/s, then 15 steps of M/16 in R parts inside.
 

@@ -65,6 +65,7 @@ def test_the_order_decides_the_traffic_over_the_slow_network() -> None:
         ("mi250:boxes=2", Fraction(12800, 257), Fraction(256, 13)),
     ],
 )
+@pytest.mark.each_value_once
 def test_default_order(spec: str, far_gb_s: Fraction, near_gb_s: Fraction, collective: str) -> None:
     """On boxes far first, in steps four and 2.5 times as fast; an allreduce takes twice as long."""
     topology, phases = load_topology(spec), 2 if collective == "allreduce" else 1
@@ -90,6 +91,7 @@ def test_near_first_is_preferred_between_equal_orders() -> None:
 
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("nodes", range(2, 14))
+@pytest.mark.each_value_once
 def test_other_numbers_of_gpus_are_folded(nodes: int, order: str) -> None:
     """L = floor(log2 N) steps, one before and one after; in an allreduce these wrap both halves."""
     topology = load_topology(f"complete:nodes={nodes}")

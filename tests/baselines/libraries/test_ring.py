@@ -13,7 +13,7 @@ from forestcoll.schedule import Forest, cost, lockstep, verify
 from forestcoll.topology import load_topology
 from tests.baselines.dead_nics import without
 from tests.hand_networks import network_of
-from tests.random_topologies import KINDS, random_topology
+from tests.random_topologies import KINDS, random_topology, rounds
 
 
 def trees_into(forest: Forest, box: int) -> Fraction:
@@ -276,7 +276,7 @@ def test_a_ring_may_mix_links_and_switches() -> None:
 def test_rings_on_random_networks_verify_and_beat_no_optimum(kind: str) -> None:
     """Where there are any; on others they are unsupported."""
     done = 0
-    for seed in range(20):
+    for seed in range(count := rounds(20)):
         topology = random_topology(seed, kind)
         try:
             made = generate(topology)
@@ -285,7 +285,7 @@ def test_rings_on_random_networks_verify_and_beat_no_optimum(kind: str) -> None:
         verify(made)
         assert made.algbw_gb_s <= forestcoll.optimum(topology).algbw_gb_s
         done += 1
-    assert done >= 5
+    assert done >= count // 4
 
 
 INTACT = Fraction(640, 3)

@@ -50,7 +50,11 @@ TRANSLATED = [
 
 
 @pytest.mark.parametrize(
-    "order", [("_methods",), ("_methods", "_core"), ("_core", "_methods"), ("_core",)]
+    "order",
+    [
+        *(("_methods", "_core"), ("_core", "_methods")),
+        *(pytest.param((one,), marks=pytest.mark.slow) for one in ("_methods", "_core")),
+    ],
 )
 def test_each_native_module_translates_its_own_errors(order: tuple[str, ...]) -> None:
     """Each module has its own copy of the core, and translates by itself what it throws."""

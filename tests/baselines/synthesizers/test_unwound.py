@@ -30,6 +30,7 @@ SPECS = [
 @pytest.mark.parametrize("collective", METHODS["unwound"].collectives)
 @pytest.mark.parametrize("pattern", ["ring", "clique"])
 @pytest.mark.parametrize("spec", SPECS)
+@pytest.mark.each_value_once
 def test_every_schedule_verifies(spec: str, pattern: str, collective: str) -> None:
     """On the network with its switches; a broadcast and a reduce have the first GPU as root."""
     topology = load_topology(spec)

@@ -11,7 +11,7 @@ from tests.hand_networks import network_of
 
 
 @pytest.mark.parametrize(
-    "seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 10))]
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 10))]
 )
 def test_no_simulation_ends_before_the_bound(seed: int) -> None:
     for kind in time_bounds.KINDS:

@@ -82,6 +82,7 @@ def test_a_rank_simulates_a_multicast_switch() -> None:
 
 @pytest.mark.parametrize("elements", [1, 11, 1000])
 @pytest.mark.parametrize("name", TYPES)
+@pytest.mark.each_value_once
 def test_plans_of_all_types_give_the_due_results(name: str, elements: int) -> None:
     """Whether or not shares come out as whole elements."""
     assert is_right(rank_plans(compile_program(schedule(name), 2), elements))
@@ -94,6 +95,7 @@ def test_plans_of_baselines_schedules_give_the_result(name: str) -> None:
 
 @pytest.mark.parametrize("collective", [*COLLECTIVES, "broadcast", "reduce"])
 @pytest.mark.parametrize("seed", range(4))
+@pytest.mark.each_value_once
 def test_plans_of_random_networks_give_the_due_results(seed: int, collective: str) -> None:
     """In one to three pipeline chunks."""
     root = {} if collective in COLLECTIVES else {"root": 0}

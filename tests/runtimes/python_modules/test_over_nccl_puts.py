@@ -37,6 +37,7 @@ def is_right(text: str, lengths: list[int], ranks: int = 8, seed: int = 0) -> bo
 
 @pytest.mark.parametrize("collective", COLLECTIVES)
 @pytest.mark.parametrize("chunks", [1, 3])
+@pytest.mark.each_value_once
 def test_calls_one_after_another_are_right(collective: str, chunks: int) -> None:
     """The second takes the first one's window, the third a larger one; lengths do not divide."""
     assert is_right(written(collective, chunks), [5 * 8, 3 * 8, 37 * 8])

@@ -55,6 +55,7 @@ def is_right(text: str, ranks: int, length: int) -> bool:
 
 @pytest.mark.parametrize("collective", COLLECTIVES)
 @pytest.mark.parametrize(("ranks", "length"), [(8, 8), (8, 7 * 8), (16, 37 * 16)])
+@pytest.mark.each_value_once
 def test_modules_give_the_results_of_their_collectives(
     collective: str, ranks: int, length: int
 ) -> None:

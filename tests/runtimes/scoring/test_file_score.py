@@ -70,6 +70,7 @@ def worth(file: Algorithm, topology: Topology, root: int | None = None) -> Measu
 
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "broadcast", "reduce"])
 @pytest.mark.parametrize("name", UNIQUE)
+@pytest.mark.each_value_once
 def test_a_file_of_an_optimal_schedule_is_at_the_optimum(name: str, collective: str) -> None:
     """Exactly, and every link carries what it does in the schedule."""
     topology = load_topology(name)
@@ -110,6 +111,7 @@ def test_an_all_to_all_between_two_pairs_by_hand() -> None:
 
 @pytest.mark.parametrize("method", ["ring", "direct", "bruck", "recursive-halving-doubling"])
 @pytest.mark.parametrize("name", ["dgx_a100:boxes=2", "dgx_h100:boxes=1"])
+@pytest.mark.each_value_once
 def test_files_of_other_tools_are_not_above_the_optimum(name: str, method: str) -> None:
     """And have the algbw of their schedules, whose switches offer one path."""
     topology = load_topology(name)
@@ -222,7 +224,8 @@ def plans(schedule: Any, instances: Sequence[int] = INSTANCES) -> list[Any]:
     return [parse_plan(export(program, MscclppOptions(instances=n)).text).plan for n in instances]
 
 
-def test_plans_with_more_instances_rank_higher_as_they_were_measured() -> None:
+@pytest.mark.parametrize("count", [3, pytest.param(len(INSTANCES), marks=pytest.mark.slow)])
+def test_plans_with_more_instances_rank_higher_as_they_were_measured(count: int) -> None:
     """One tree a GPU: with one instance, a threadblock copies a shard of 1/16 once and puts it 8
     times. 8 instances divide these 9/16 by 8; 16 leave a whole shard to one. At 20 GB/s:
     20 / (9/16 / n) GB/s, then 20 / (1/16). The links alone allow all of them 342.9 GB/s.
@@ -231,14 +234,14 @@ def test_plans_with_more_instances_rank_higher_as_they_were_measured() -> None:
     is met within 2.5 %.
     """
     topology = load_topology("dgx_a100:boxes=2")
-    rates = rates_of(plans(generate(topology, k=1).schedule), topology)
-    assert rates == [*(Fraction(20 * 16 * n, 9) for n in (1, 2, 4, 8)), 320]
+    rates = rates_of(plans(generate(topology, k=1).schedule, INSTANCES[:count]), topology)
+    assert rates == [*(Fraction(20 * 16 * n, 9) for n in (1, 2, 4, 8)), 320][:count]
     assert rates == sorted(set(rates))
     assert rates[-1] < Fraction(2400, 7)
-    off = [float(rate) / found - 1 for rate, found in zip(rates, MEASURED, strict=True)]
-    assert off == pytest.approx([0.052, 0.086, 0.151, 0.317, 0.299], abs=0.001)
+    off = [float(rate) / found - 1 for rate, found in zip(rates, MEASURED, strict=False)]
+    assert off == pytest.approx([0.052, 0.086, 0.151, 0.317, 0.299][:count], abs=0.001)
     slower = [1 / (1 / float(rate) + 0.00103) for rate in rates]
-    assert slower == pytest.approx(MEASURED, rel=0.025)
+    assert slower == pytest.approx(MEASURED[:count], rel=0.025)
 
 
 @pytest.mark.parametrize("count", [3, pytest.param(len(INSTANCES), marks=pytest.mark.slow)])
@@ -507,6 +510,7 @@ def as_sccl(schedule: StepSchedule) -> dict[str, Any]:
 
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce", "all-to-all"])
 @pytest.mark.parametrize("name", ["ring:nodes=4", "hypercube:dimension=3", "complete:nodes=4"])
+@pytest.mark.each_value_once
 def test_steps_of_all_methods_come_back_as_they_were(name: str, collective: str) -> None:
     """In SCCL's form, with the same algbw where their links are the paths of fewest hops."""
     topology, tried = load_topology(name), 0

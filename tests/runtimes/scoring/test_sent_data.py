@@ -42,6 +42,7 @@ def plan(*operations: Operation, collective: str = "allreduce") -> Plan:
 @pytest.mark.parametrize(
     "collective", ["allgather", "reduce-scatter", "allreduce", "broadcast", "reduce"]
 )
+@pytest.mark.each_value_once
 def test_both_files_of_a_schedule_send_the_same(collective: str, in_place: bool) -> None:
     """And both have its pipelined rate on a box with one path from GPU to GPU."""
     topology = load_topology("dgx_a100:boxes=1")

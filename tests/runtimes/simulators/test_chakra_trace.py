@@ -71,6 +71,7 @@ def test_pipeline_chunks_leave_one_after_the_other() -> None:
 
 @pytest.mark.parametrize("collective", COLLECTIVES)
 @pytest.mark.parametrize("seed", range(4))
+@pytest.mark.each_value_once
 def test_forests_of_random_networks_run(seed: int, collective: str) -> None:
     """Every node is done, and the bytes are those of the program."""
     kind = "directed" if seed % 2 else "bidirectional"

@@ -172,6 +172,7 @@ def test_schedules_of_all_types_run(name: str) -> None:
 
 @pytest.mark.parametrize("collective", COLLECTIVES)
 @pytest.mark.parametrize("seed", range(6))
+@pytest.mark.each_value_once
 def test_forests_of_random_networks_run(seed: int, collective: str) -> None:
     kind = "directed" if seed % 2 else "bidirectional"
     check(compile_program(generate(random_topology(seed, kind), collective=collective).schedule))
@@ -251,6 +252,7 @@ def times(network: Topology, method: str, size: int) -> tuple[float, float]:
     ],
 )
 @pytest.mark.parametrize("size", [2**16, 2**22, 2**30])
+@pytest.mark.each_value_once
 def test_methods_rank_as_by_simulate(network: Topology, methods: list[str], size: int) -> None:
     """Times agree within 10 %, in the simulator of these tests; those within 2 % are a tie."""
     found = [times(network, method, size) for method in methods]

@@ -73,6 +73,7 @@ def test_huge_sizes_are_added_up_exactly() -> None:
 
 @pytest.mark.parametrize(("cells", "edges"), [(1, 1), (30, 10), (10**6, 10**6)])
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter"])
+@pytest.mark.each_value_once
 def test_hops_are_counted_as_lockstep_writes_them(
     collective: str, cells: int, edges: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

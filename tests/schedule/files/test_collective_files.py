@@ -59,6 +59,7 @@ def assert_equal(one: Any, other: Any) -> None:
 
 @pytest.mark.parametrize("form", ["explicit.json", "explicit.npz", "factored.npz"])
 @pytest.mark.parametrize("name", DEMANDS)
+@pytest.mark.each_value_once
 def test_round_trip_is_exact(name: str, form: str, tmp_path: Path) -> None:
     """What is read is what was written, verifies from the file alone, and gives the same bytes."""
     schedule = schedule_of(name, factored=form.startswith("factored"))

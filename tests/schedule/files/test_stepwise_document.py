@@ -33,6 +33,7 @@ SCHEMA = jsonschema.Draft202012Validator(
 
 @pytest.mark.parametrize("suffix", ["json", "npz"])
 @pytest.mark.parametrize("name", ALL)
+@pytest.mark.each_value_once
 def test_a_step_schedule_comes_back_equal(name: str, suffix: str, tmp_path: Path) -> None:
     made, path, again = ALL[name](), tmp_path / f"one.{suffix}", tmp_path / f"two.{suffix}"
     write_schedule(made, path)
@@ -47,6 +48,7 @@ def test_a_step_schedule_comes_back_equal(name: str, suffix: str, tmp_path: Path
 
 @pytest.mark.parametrize("suffix", ["json", "npz"])
 @pytest.mark.parametrize("seed", range(10))
+@pytest.mark.each_value_once
 def test_random_intervals_come_back_equal(seed: int, suffix: str, tmp_path: Path) -> None:
     for i, made in enumerate([random_schedule(seed), ticking(random_schedule(seed))]):
         path = tmp_path / f"{i}.{suffix}"

@@ -29,6 +29,7 @@ def _by_relaxation(topology: Topology, alpha: int) -> dict[tuple[int, int], Frac
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(10))
+@pytest.mark.each_value_once
 def test_least_latency_is_that_of_the_farthest_pair(seed: int, kind: str) -> None:
     """Of any collective; a broadcast's from its root, a reduce's to it."""
     topology, alpha = random_topology(seed, kind), seed % 4

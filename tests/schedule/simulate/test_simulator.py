@@ -27,7 +27,7 @@ from forestcoll.schedule.simulate import (
 )
 from forestcoll.topology import Topology, TopologyBuilder
 from tests.baselines.claims import CLAIMS, examples, make
-from tests.baselines.once_each import once_each, others_slow
+from tests.baselines.once_each import every, once_each, others_slow
 from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, random_topology, seeds
 from tests.reference.simulation import Costs, fair_finish_s, jobs_of
@@ -195,7 +195,7 @@ def _some(seed: int) -> tuple[Any, Any]:
     return made, rng
 
 
-@pytest.mark.parametrize("seed", seeds(60, 30))
+@pytest.mark.parametrize("seed", seeds(60, 15))
 def test_fair_shares_are_those_of_an_exact_reference(seed: int) -> None:
     """Rates, rounds, classes and all: against fractions, transfer by transfer."""
     made, rng = _some(seed)
@@ -219,7 +219,7 @@ def test_fair_shares_are_those_of_an_exact_reference(seed: int) -> None:
         assert found.time_s == pytest.approx(float(due), rel=EXACTLY)
 
 
-@pytest.mark.parametrize("seed", seeds(60, 30))
+@pytest.mark.parametrize("seed", seeds(60, 15))
 def test_windows_costs_and_priorities_are_those_of_the_reference(seed: int) -> None:
     """Chunks of a window in their order, costs in between, ranks of chunks on shared links."""
     made, rng = _some(seed)
@@ -318,7 +318,7 @@ MIRRORED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", MIRRORED)
+@pytest.mark.parametrize("name", every(3, MIRRORED))
 def test_reductions_take_no_longer_than_allgathers_with_priorities(name: str) -> None:
     """As the mirror of its allgather does; with equal shares it takes up to 44 % longer."""
     topology, model = load_topology(name), AlphaBeta(priority="critical-path")

@@ -112,6 +112,7 @@ def test_a_chunk_is_sent_once_it_arrived(program: Program, model: dict[str, Any]
 
 @pytest.mark.parametrize("model", MODELS, ids=str)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda one: one.topology.name)
+@pytest.mark.each_value_once
 def test_no_link_carries_more_than_its_bandwidth(program: Program, model: dict[str, Any]) -> None:
     """What is sent and arrives between two times fits into them, on each link, for all times."""
     chunks, size = 3, 10**7

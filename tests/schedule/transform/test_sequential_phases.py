@@ -142,6 +142,7 @@ def divided_anew(schedule: StepSchedule, generator: random.Random) -> StepSchedu
 
 @pytest.mark.parametrize("kind", ["directed", "bidirectional"])
 @pytest.mark.parametrize("seed", range(12))
+@pytest.mark.each_value_once
 def test_an_allreduce_in_turn_loads_every_link_as_its_phases_do(kind: str, seed: int) -> None:
     """Whatever trees and paths they have; and its steps take what theirs do."""
     topology, generator = random_topology(seed, kind), random.Random(seed)

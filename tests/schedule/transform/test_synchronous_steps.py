@@ -23,6 +23,7 @@ def test_a_single_gpu_in_lockstep_has_nothing_to_send(collective: str) -> None:
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
 @pytest.mark.parametrize("kind", ["directed", "bidirectional"])
 @pytest.mark.parametrize("seed", range(8))
+@pytest.mark.each_value_once
 def test_lockstep_delivers_no_faster(seed: int, kind: str, collective: str) -> None:
     """Hop by hop the same data crosses the same links, but the steps wait for each other."""
     forest = generate(random_topology(seed, kind), collective=collective).schedule

@@ -15,6 +15,7 @@ from forestcoll.topology.importers.channels.channel_files import read_channels
 from forestcoll.topology.importers.import_files import import_files
 from forestcoll.topology.importers.link_rates import rate_table
 from forestcoll.topology.importers.supplied import Supplied
+from tests.random_topologies import rounds
 from tests.topology.importers.nccl_dumps import bridge, cpu, gpu, nic, system
 from tests.topology.importers.small_files import (
     FABRICS,
@@ -95,9 +96,9 @@ def test_the_whole_file_is_read(name: str, machine: Path, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_file_that_is_cut_off(name: str, machine: Path, tmp_path: Path) -> None:
-    """At a hundred places."""
+    """At a hundred places, or a quarter."""
     text = FILES[name]
-    places = random.Random(7).sample(range(len(text)), min(100, len(text)))
+    places = random.Random(7).sample(range(len(text)), min(rounds(100, 25), len(text)))
     check(reader(name, machine), (text[:at] for at in places), tmp_path / "file")
 
 
@@ -141,7 +142,7 @@ def spoilt(text: str, source: random.Random) -> str:
 @pytest.mark.parametrize("name", FILES)
 def test_a_spoilt_file(name: str, machine: Path, tmp_path: Path) -> None:
     source = random.Random(f"a {name}")
-    texts = (spoilt(FILES[name], source) for _ in range(100))
+    texts = (spoilt(FILES[name], source) for _ in range(rounds(100, 25)))
     check(reader(name, machine), texts, tmp_path / "file")
 
 

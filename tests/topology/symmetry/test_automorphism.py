@@ -183,6 +183,7 @@ LINE_GRAPHS = (
 
 @pytest.mark.parametrize("times", [1, 2])
 @pytest.mark.parametrize("spec", LINE_GRAPHS)
+@pytest.mark.each_value_once
 def test_symmetries_of_a_line_graph_are_those_of_its_root(
     spec: str, times: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

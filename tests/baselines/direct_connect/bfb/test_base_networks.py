@@ -105,6 +105,7 @@ def test_breadth_first_broadcasts_are_optimal_as_the_row_states(base: Base) -> N
 
 @pytest.mark.parametrize("nodes", range(5, 30))
 @pytest.mark.parametrize("degree", [2, 3, 4])
+@pytest.mark.each_value_once
 def test_generalized_kautz_graphs_have_the_degrees_and_steps_of_the_row(
     degree: int, nodes: int
 ) -> None:

@@ -26,6 +26,7 @@ COLLECTIVES = ("allgather", "reduce-scatter", "allreduce")
 
 @pytest.mark.parametrize("collective", COLLECTIVES)
 @pytest.mark.parametrize("seed", range(25))
+@pytest.mark.each_value_once
 def test_schedules_of_random_networks_are_proved(seed: int, collective: str) -> None:
     """In as many steps as hops; no faster, pipelined, than our optimum."""
     topology = random_network(seed)

@@ -30,6 +30,7 @@ DE_BRUIJN = "(modified_de_bruijn:degree=4,length=2)"
     ],
 )
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
+@pytest.mark.each_value_once
 def test_steps_and_times_are_those_of_the_theorems(
     spec: str, steps: int, time: Fraction, collective: str
 ) -> None:

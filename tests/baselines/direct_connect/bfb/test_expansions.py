@@ -74,6 +74,7 @@ def test_a_degree_expansion_has_the_steps_and_time_of_theorem_11(spec: str, time
 
 @pytest.mark.parametrize("exponent", [2, 3])
 @pytest.mark.parametrize("spec", [*BASES[:1], *BASES[2:]])
+@pytest.mark.each_value_once
 def test_a_power_takes_as_many_times_the_steps(spec: str, exponent: int) -> None:
     """Theorem 12: T_B grows by N / (N - 1) (N^n - 1) / N^n, so what was optimal stays so."""
     base = generate(load_topology(spec))

@@ -14,6 +14,7 @@ from tests.random_topologies import seeds
 
 @pytest.mark.parametrize("num_bytes", [0, 100_000])
 @pytest.mark.parametrize("seed", seeds(30, 15))
+@pytest.mark.each_value_once
 def test_every_program_has_the_value_that_the_flows_have(seed: int, num_bytes: int) -> None:
     """(1), and (14) with links that stay idle: all GPUs and steps, to 1e-7."""
     network = BroadcastNetwork.of(random_network(seed, latencies=num_bytes > 0), num_bytes)

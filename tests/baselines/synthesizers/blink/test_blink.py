@@ -46,6 +46,7 @@ def switchless(draw: st.DrawFn) -> Topology:
 @pytest.mark.parametrize("collective", ROOTED)
 @pytest.mark.parametrize("packing", blink.PACKINGS)
 @pytest.mark.parametrize("spec", SPECS)
+@pytest.mark.each_value_once
 def test_every_schedule_verifies(spec: str, packing: str, collective: str) -> None:
     """Also what is claimed of its congestion; of the same root in both phases."""
     topology = load_topology(spec)

@@ -37,6 +37,7 @@ MEASURED = {"16+16": Fraction(116, 100), "8+8": Fraction(136, 100)}
 @pytest.mark.parametrize("collective", ROOTED)
 @pytest.mark.parametrize("removal", blink_switch.REMOVALS)
 @pytest.mark.parametrize("spec", SPECS)
+@pytest.mark.each_value_once
 def test_every_schedule_verifies(spec: str, removal: str, collective: str) -> None:
     """Physical paths carry what the trees need, and the rate is no better than the max-flow."""
     topology = load_topology(spec)

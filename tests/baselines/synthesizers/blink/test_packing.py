@@ -26,6 +26,7 @@ def network(topology: Topology, root: int = 0) -> Network:
 
 @pytest.mark.parametrize("epsilon", ["1/2", "1/10", "1/20"])
 @pytest.mark.parametrize("spec", ["dgx1", "hypercube:dimension=3", "ring:nodes=5"])
+@pytest.mark.each_value_once
 def test_multiplicative_weights_come_within_epsilon(spec: str, epsilon: str) -> None:
     """No link carries more than it can, and the rate is at least 1 - epsilon of the best."""
     net = network(dgx1() if spec == "dgx1" else load_topology(spec))

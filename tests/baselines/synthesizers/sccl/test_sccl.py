@@ -30,6 +30,7 @@ from tests.schedule.mutations_of.steps import STEP_MUTATIONS
     "spec", ["dgx1", "ring:nodes=4,bidirectional=false", "torus:dims=2x3,wrap=false"]
 )
 @pytest.mark.parametrize("name", METHODS["sccl"].collectives)
+@pytest.mark.each_value_once
 def test_every_collective_is_delivered(name: str, spec: str) -> None:
     """Reductions run backwards on the reversed network; an allreduce takes both phases."""
     topology = network_named(spec)
@@ -247,6 +248,7 @@ def test_an_allreduce_with_a_root_is_a_reduce_and_a_broadcast() -> None:
 
 @pytest.mark.parametrize("mutation", STEP_MUTATIONS)
 @pytest.mark.parametrize("name", ["allgather", "allreduce", "broadcast"])
+@pytest.mark.each_value_once
 def test_corrupted_schedules_are_rejected(name: str, mutation: str) -> None:
     """What verify accepts stops being acceptable when anything is changed."""
     mutate, message = STEP_MUTATIONS[mutation]

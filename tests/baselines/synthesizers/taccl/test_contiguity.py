@@ -71,6 +71,7 @@ def best_of_all(routing: Routing, order) -> Fraction:
 
 @pytest.mark.parametrize("latency", [Fraction(1, 10), 3, 40])
 @pytest.mark.parametrize("gpus", [3, 4])
+@pytest.mark.each_value_once
 def test_the_best_messages_are_found(gpus: int, latency: int) -> None:
     routing = routing_of(two_boxes(latency, gpus), size_bytes=400_000)
     for seed in range(3):

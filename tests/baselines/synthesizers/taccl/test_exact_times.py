@@ -64,6 +64,7 @@ def relaxed(
 
 @pytest.mark.parametrize("heuristic", HEURISTICS)
 @pytest.mark.parametrize("spec", SPECS)
+@pytest.mark.each_value_once
 def test_times_are_the_least(spec: str, heuristic: str) -> None:
     routing = routing_of(spec)
     order = ordered(routing, random_routes(routing, 3), heuristic)
@@ -109,6 +110,7 @@ def test_nothing_finishes_at_once() -> None:
 
 @pytest.mark.parametrize("collective", ["allgather", "all-to-all"])
 @pytest.mark.parametrize("spec", [*SPECS, "fat_tree:leaves=2,hosts=2,spines=3", "dgx_h100:boxes=2"])
+@pytest.mark.each_value_once
 def test_any_routes_make_a_schedule_that_verifies(spec: str, collective: str) -> None:
     """Whatever is busy at once, no physical link carries more than it can."""
     routing = routing_of(spec, collective)

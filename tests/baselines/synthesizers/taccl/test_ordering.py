@@ -84,6 +84,7 @@ def plainly(routing: Routing, routes: ChunkRoutes, heuristic: str) -> list[Trans
     "spec", ["ring:nodes=5", "paper_example", "rail_optimized:boxes=3,gpus_per_box=2"]
 )
 @pytest.mark.parametrize("collective", ["allgather", "all-to-all"])
+@pytest.mark.each_value_once
 def test_the_order_equals_repeated_sorting(spec: str, heuristic: str, collective: str) -> None:
     routing = routing_of(spec, collective)
     for seed in range(2):
@@ -93,6 +94,7 @@ def test_the_order_equals_repeated_sorting(spec: str, heuristic: str, collective
 
 @pytest.mark.parametrize("heuristic", HEURISTICS)
 @pytest.mark.parametrize("spec", SPECS)
+@pytest.mark.each_value_once
 def test_each_transfer_follows_the_arrival_of_its_chunk(spec: str, heuristic: str) -> None:
     routing = routing_of(spec, chunks=2)
     routes = random_routes(routing, 7)

@@ -13,7 +13,7 @@ import pytest
 
 from baselines.synthesizers.tacos.matching import TimedLinks, Trial, least_ticks, run_trial
 from forestcoll.topology import load_topology
-from tests.random_topologies import KINDS, random_topology
+from tests.random_topologies import KINDS, random_topology, rounds
 from tests.reference import matching as reference
 from tests.reference.matching import TimedLink, Transfer
 
@@ -40,7 +40,7 @@ def check_against_the_reference(
 def test_random_trials_are_those_of_the_reference(kind: str) -> None:
     """Without switches as they are; what is then not reached is left in both."""
     complete = 0
-    for seed in range(60):
+    for seed in range(count := rounds(60)):
         chance, net = random.Random(seed), random_topology(seed, kind)
         ends = [(link.tail, link.head) for link in net.links if max(link.tail, link.head) < 6]
         ends += [(v, (v + 1) % 6) for v in range(6 if seed % 4 else 5)]
@@ -48,7 +48,7 @@ def test_random_trials_are_those_of_the_reference(kind: str) -> None:
         links = [TimedLink(*pair, chance.randint(1, most)) for pair in ends]
         chunks, big = chance.choice((1, 2, 5, 30)), chance.choice((seed, seed << 40))
         complete += check_against_the_reference(6, links, chunks, big, seed % 3 > 0).is_complete
-    assert 30 < complete < 60
+    assert count / 2 < complete < count
 
 
 @pytest.mark.parametrize("maximum", [True, False])

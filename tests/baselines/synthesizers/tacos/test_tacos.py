@@ -143,6 +143,7 @@ def test_tiny_networks_are_solved(spec: str) -> None:
         "rail_optimized:boxes=2,gpus_per_box=4",
     ],
 )
+@pytest.mark.each_value_once
 def test_schedules_verify_and_are_no_faster_than_the_optimum(spec: str, collective: str) -> None:
     """Latencies differ from link to link; an allreduce takes two phases."""
     net = mixed(spec)
@@ -170,6 +171,7 @@ def test_unwound_switches(pattern: str, collective: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(8))
+@pytest.mark.each_value_once
 def test_random_networks(seed: int, kind: str) -> None:
     """Whatever can be unwound verifies, in both directions of time."""
     net = random_topology(seed, kind)

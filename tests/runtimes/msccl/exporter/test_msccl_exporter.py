@@ -23,9 +23,9 @@ from forestcoll.schedule import Chunks, Send, verify
 from forestcoll.schedule.program import Program
 from forestcoll.topology import load_topology
 from tests.baselines.claims import CLAIMS, load, make
-from tests.baselines.once_each import others_slow
+from tests.baselines.once_each import every_row
 from tests.hand_networks import network_of
-from tests.random_topologies import KINDS, build_topology, random_topology
+from tests.random_topologies import KINDS, build_topology, random_topology, rounds
 from tests.schedule.made.programs import COLLECTIVES, by_hand, line
 from tests.schedule.made.run_msccl import RIGHT, carried_out
 
@@ -54,7 +54,7 @@ def check(algorithm: Algorithm, passes: int = 1) -> None:
             assert carried_out(algorithm, in_place, passes=passes, seed=seed) == RIGHT
 
 
-@pytest.mark.parametrize(("method", "collective", "name"), others_slow(CASES))
+@pytest.mark.parametrize(("method", "collective", "name"), every_row(5, CASES))
 def test_exported_schedules_of_methods_are_right(method: str, collective: str, name: str) -> None:
     """Trees, steps and clocks; also read again, in two instances and in place."""
     schedule = make(method, collective, name)
@@ -70,6 +70,7 @@ def test_exported_schedules_of_methods_are_right(method: str, collective: str, n
 
 @pytest.mark.parametrize("collective", [*COLLECTIVES, "broadcast", "reduce"])
 @pytest.mark.parametrize("kind", KINDS[:2])
+@pytest.mark.each_value_once
 def test_no_order_of_threadblocks_deadlocks(kind: str, collective: str) -> None:
     """Networks with trees of any size, two passes, queues of one chunk; nothing races.
 
@@ -84,7 +85,7 @@ def test_no_order_of_threadblocks_deadlocks(kind: str, collective: str) -> None:
         assert interpret(algorithm, root=root).is_right
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=rounds(15, 5), deadline=None)
 @given(st.data())
 def test_any_network_comes_out_right(data: st.DataObject) -> None:
     """In any number of channels and instances."""
@@ -211,6 +212,7 @@ PROGRAMS = [
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.topology.name)
 @pytest.mark.parametrize("options", [MscclOptions(), MscclOptions(instances=2, in_place=True)])
+@pytest.mark.each_value_once
 def test_early_counts_equal_those_of_the_file(program: Program, options: MscclOptions) -> None:
     """Threadblocks and channels exactly, steps never above: so no try is given up that fits."""
     draft = Draft.of(program, options)

@@ -22,6 +22,7 @@ def test_independent_pieces_form_no_chain() -> None:
 
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
 @pytest.mark.parametrize("seed", range(6))
+@pytest.mark.each_value_once
 def test_pieces_appear_once_and_after_their_dependencies(seed: int, collective: str) -> None:
     """Within a chain each is sent on from where the one before has come to."""
     topology = random_topology(seed, "directed")

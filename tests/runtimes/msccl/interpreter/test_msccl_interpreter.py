@@ -410,9 +410,9 @@ def test_oversized_algorithms_are_refused(chunks: int, count: int, what: str) ->
 def test_a_hundred_gpus_take_a_second_or_two() -> None:
     """The allreduce of a ring of 100: 2 x 100 x 99 transfers, all of them ordered."""
     algorithm = parse_algorithm(ring_allreduce(100)).algorithm
-    start = time.perf_counter()
+    start = time.process_time()
     result = interpret(algorithm)
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10
     assert kinds(result.findings) == {"limit"}
     assert result.transfers == 2 * 100 * 99
 
@@ -434,7 +434,7 @@ def test_every_mutant_that_the_slow_machine_finds_wrong_is_caught() -> None:
         algorithm = to_msccl(program, MscclOptions(channels=channels))
         calls = [True] * algorithm.in_place + [False] * algorithm.out_of_place
         for kind, mutant in mutants(algorithm, 8, seed=3):
-            runs = [carried_out(mutant, call, depth=2, seed=s) for call in calls for s in range(3)]
+            runs = (carried_out(mutant, call, depth=2, seed=s) for call in calls for s in range(3))
             wrong = any(run != RIGHT for run in runs)
             counts[kind, wrong] += 1
             assert not (wrong and interpret(mutant).is_right), (spec, collective, kind)

@@ -86,6 +86,7 @@ def copied(spec: str | Topology, collective: str) -> Program:
     ("collective", "kind"),
     [("allgather", "gstore"), ("broadcast", "gstore"), ("allreduce", "glres")],
 )
+@pytest.mark.each_value_once
 def test_boxes_use_their_switch_alone(collective: str, kind: str, in_place: bool) -> None:
     """No GPU writes to another by itself."""
     plan = to_mscclpp(copied(star(5), collective), MscclppOptions(in_place=in_place, instances=2))

@@ -26,6 +26,7 @@ from forestcoll.runtimes.mscclpp.interpreter import (
     interpret_plan,
     mscclpp_interpreter,
 )
+from tests.random_topologies import rounds
 from tests.runtimes.mscclpp.exporter.made_plans import star
 from tests.runtimes.mscclpp.interpreter.hand_plans import (
     NOP,
@@ -258,9 +259,9 @@ def test_mutated_files_are_refused_or_judged() -> None:
 def test_many_gpus_take_seconds() -> None:
     """An allgather of 64 GPUs in eight boxes, with all that is to be known of order."""
     plan = to_mscclpp(compile_program(generate("dgx_a100:boxes=8").schedule))
-    start = time.perf_counter()
+    start = time.process_time()
     found = interpret_plan(plan)
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10
     assert found.is_right
     assert found.transfers == 64 * 63
 
@@ -297,7 +298,7 @@ def test_port_channels_and_packets_are_right_and_each_operation_is_needed(name: 
     """
     plan = STYLES[name]()
     assert interpret_plan(plan).findings == ()
-    assert {carried_out(plan, seed=seed) for seed in range(10)} == {RIGHT}
+    assert {carried_out(plan, seed=seed) for seed in range(rounds(10, 4))} == {RIGHT}
     for rank, number, place, fewer in without_one(plan):
         kind = plan.gpus[rank].threadblocks[number].operations[place].kind
         right = interpret_plan(fewer).is_right

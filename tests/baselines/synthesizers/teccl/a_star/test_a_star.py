@@ -45,7 +45,7 @@ def epochs_by_rounds(network: EpochNetwork, demand: Demand, epochs: int, **asked
         ("hypercube:dimension=3", 1, 3),
         ("hypercube:dimension=3", 2, 3),
         ("torus:dims=3x3", 1, 3),
-        ("paper_example", 10, 13),
+        pytest.param("paper_example", 10, 13, marks=pytest.mark.slow),
     ],
 )
 def test_rounds_take_the_fewest_epochs_or_few_more(spec: str, short: int, most: int) -> None:
@@ -71,6 +71,7 @@ def test_two_chassis_come_close_to_the_milp(spec: str, epochs: int, taken: int) 
 
 @pytest.mark.parametrize("kind", ["directed", "bidirectional", "unbalanced"])
 @pytest.mark.parametrize("seed", seeds(14, 4))
+@pytest.mark.each_value_once
 def test_random_networks_verify(seed: int, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Switches of both kinds, links of many epochs, latencies; chunks from one GPU or from all."""
     monkeypatch.setattr(a_star, "_WORK", 0.2)

@@ -82,6 +82,7 @@ def test_a_link_stays_busy_over_the_border(begin: int, enough: int) -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("kind", ["directed", "bidirectional", "unbalanced"])
+@pytest.mark.each_value_once
 def test_a_last_round_from_the_beginning_is_the_whole_program(seed: int, kind: str) -> None:
     """Both have a solution for a number of epochs, or neither."""
     topology = random_topology(seed, kind)

@@ -231,6 +231,7 @@ def test_a_hub_of_four_with_one_slot() -> None:
 
 @pytest.mark.parametrize("collective", ["allgather", "broadcast", "all-to-all"])
 @pytest.mark.parametrize("buffering", ["passing", "kept"])
+@pytest.mark.each_value_once
 def test_fewer_slots_are_never_faster_and_many_are_as_good_as_any_number(
     collective: str, buffering: str
 ) -> None:
@@ -305,6 +306,7 @@ def of_a_random_network(seed: int, kind: str, few: Buffers, crossing: str):
 @pytest.mark.parametrize(
     ("seed", "kept", "crossing"), in_turn([61, 63, 65, 68], [True, False], ["through", "stored"])
 )
+@pytest.mark.each_value_once
 def test_slots_are_kept_on_random_networks(seed: int, kept: bool, crossing: str) -> None:
     few = Buffers(1, kept=kept)
     network, demand = of_a_random_network(seed, "directed", few, crossing)

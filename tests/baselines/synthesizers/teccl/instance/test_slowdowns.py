@@ -15,6 +15,7 @@ from baselines.synthesizers.teccl.teccl import generate
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.schedule import StepSchedule, verify
 from forestcoll.topology import Topology, load_topology
+from tests.hand_networks import network_of
 
 HALF = Fraction(1, 2)
 
@@ -181,7 +182,7 @@ def test_reduced_bandwidths_are_kept_and_never_faster(spec: str, slow: str) -> N
 
 
 def test_hyper_edges_are_slow_with_their_links() -> None:
-    topology = load_topology("dgx_h100:boxes=1")
+    topology = network_of("a b c d [s]", "a b c d - s", "star")
     finish = []
     for slow in ("", "gpu0 -> * x 0 from 0 to 2"):
         schedule = generate(

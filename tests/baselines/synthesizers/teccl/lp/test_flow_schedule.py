@@ -110,6 +110,7 @@ def test_parts_that_move_alike_move_together() -> None:
     ),
 )
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.each_value_once
 def test_schedules_verify_and_beat_no_optimum(
     seed: int, kind: str, crossing: str, epoch: str, windows: bool
 ) -> None:

@@ -31,6 +31,7 @@ def test_no_epochs_below_the_bandwidths(spec: str, epoch: str, least: int) -> No
 @pytest.mark.parametrize("crossing", ["through", "stored"])
 @pytest.mark.parametrize("kind", ["directed", "bidirectional", "unbalanced"])
 @pytest.mark.parametrize("seed", every(2, range(2)))
+@pytest.mark.each_value_once
 def test_parts_take_no_more_epochs_than_whole_chunks(seed: int, kind: str, crossing: str) -> None:
     network, demand = instance(random_topology(seed, kind), "all-to-all", crossing=crossing)
     found = fewest_epochs(network, demand, "highs", Limits())

@@ -33,7 +33,8 @@ def asked(spec: str, crossing: str = "through"):
     ("spec", "crossing"),
     [
         *(("dgx1", "through"), ("dgx1", "stored"), ("ring:nodes=7", "through")),
-        *(("hypercube:dimension=3", "through"), ("paper_example", "stored")),
+        ("hypercube:dimension=3", "through"),
+        pytest.param("paper_example", "stored", marks=pytest.mark.slow),
     ],
 )
 def test_the_estimate_is_enough(spec: str, crossing: str) -> None:

@@ -57,12 +57,14 @@ def epochs_of(
 @pytest.mark.parametrize(
     ("crossing", "which"), [("through", "fastest"), ("rounded", "slowest"), ("stored", "slowest")]
 )
+@pytest.mark.each_value_once
 def test_greedy_allgathers_are_solutions(spec: str, crossing: str, which: str) -> None:
     epochs_of(spec, "allgather", crossing, which)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("collective", ["allgather", "broadcast", "all-to-all"])
+@pytest.mark.each_value_once
 def test_greedy_solutions_of_random_networks(kind: str, collective: str) -> None:
     for seed in range(rounds(3, 1)):
         for which in ("fastest", "slowest"):

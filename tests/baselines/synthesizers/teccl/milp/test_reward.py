@@ -40,6 +40,7 @@ def most_by_trying(topology: Topology, demand: Demand, epochs: int) -> Fraction:
 
 @pytest.mark.parametrize("collective", ["allgather", "broadcast", "all-to-all"])
 @pytest.mark.parametrize("spec", ["ring:nodes=3,bidirectional=false", "torus:dims=3,wrap=false"])
+@pytest.mark.each_value_once
 def test_the_most_reward_is_that_of_all_schedules(spec: str, collective: str) -> None:
     network, demand = instance(spec, collective)
     fewest = fewest_epochs(network, demand, "cp-sat", Limits()).epochs
