@@ -58,7 +58,7 @@ def test_other_questions_are_refused() -> None:
     assert_refused("leave --demand out", *BOXES, "--size", "4MB", "--demand", "uniform")
     assert_refused("add --size", *BOXES, "--alpha", "10")
     assert_refused("the size has", *BOXES, "--size", "4 apples")
-    assert_refused("alpha", *BOXES, "--size", "4MB", "--alpha", "10ms")
+    assert_refused("alpha", *BOXES, "--size", "4MB", "--alpha", "10 apples")
 
 
 def test_a_certificate_and_a_drawing_are_written(tmp_path: Path) -> None:
