@@ -42,6 +42,7 @@ class Chart:
     title: str
     text: str  # below it
     plots: tuple[Plot, ...]
+    figure: Figure  # of which the plots are
 
 
 def charts_of(rows: Sequence[Row], palette: Palette) -> list[Chart]:
@@ -91,7 +92,7 @@ def _chart(
     if plots:
         texts = dict.fromkeys(_text(rows, column) for column in columns)
         texts |= dict.fromkeys(_beside(rows, plots, column) for column in columns)
-        yield Chart(title, " ".join(filter(None, texts)), tuple(plots))
+        yield Chart(title, " ".join(filter(None, texts)), tuple(plots), figure)
 
 
 def _label(y: str) -> str:

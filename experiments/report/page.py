@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from experiments.figures.failures import never_done
+from experiments.figures.figure import Figure
 from experiments.figures.plotly_renderer import Entry, template
 from experiments.figures.styles import palette_of
 from experiments.report.charts import charts_of
@@ -68,7 +69,7 @@ def write_report(
     ExportError
         For another ending, or a file that cannot be written.
     MissingPackageError
-        If plotly or Jinja2 is not installed.
+        If plotly, Jinja2 or matplotlib is not installed.
     """
     check_ending(file)
     several = f"Results of {len(sources)} experiments"
@@ -80,11 +81,12 @@ def write_report(
 
 
 def _plotly() -> str:
-    """Return the script of plotly.js from the package plotly; check that Jinja2 is there."""
+    """Return the script of plotly.js from the package plotly; check for Jinja2 and matplotlib."""
     try:
         from plotly.offline import get_plotlyjs
 
         importlib.import_module("jinja2")
+        importlib.import_module("matplotlib")
     except ModuleNotFoundError as error:
         raise missing(error, "results html") or error from None
     return str(get_plotlyjs())
@@ -102,6 +104,8 @@ def page(sources: Sequence[Source], plotly: str, title: str, remarks: Sequence[s
     """
     rows = [row for source in sources for row in source.rows]
     sections, table, script = list(map(Section, sources)), RowsTable(sources), _asset("page.js")
+    first = [chart for section in sections for chart in section.charts][:1]
+    preview = _preview(first[0].figure) if first and len(sections) == 1 else ""
     hashes = " ".join(f"'sha256-{_sha256(one)}'" for one in (plotly, script))
     policy = (
         f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; "
@@ -110,6 +114,7 @@ def page(sources: Sequence[Source], plotly: str, title: str, remarks: Sequence[s
     return _environment().from_string(_asset("page.html")).render(
         title=title, policy=policy, facts=facts(rows), remarks=remarks, script=script,
         sections=sections, table=table, css=_asset("page.css"), most_panels=_MOST_PANELS,
+        preview=preview,
         packs={
             "plotly": packed(plotly),
             "figures": packed_json({
@@ -120,6 +125,19 @@ def page(sources: Sequence[Source], plotly: str, title: str, remarks: Sequence[s
             "details": packed_json(details(rows)),
         },
     )  # fmt: skip
+
+
+def _preview(figure: Figure) -> str:
+    """Return the open panels of a figure as a picture, which is there before plotly.js has started.
+
+    As the address of an image. Above the figures of several experiments are their contents.
+    """
+    from experiments.figures.matplotlib_renderer import render, style
+    from forestcoll.draw.canvas import svg_text
+
+    with style():
+        text = svg_text(render(replace(figure, panels=figure.panels[:_MOST_PANELS])))
+    return f"data:image/svg+xml;base64,{base64.b64encode(text.encode()).decode()}"
 
 
 def _environment() -> jinja2.Environment:

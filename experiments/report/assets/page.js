@@ -35,12 +35,24 @@
   };
   const data = async (id) => JSON.parse(await unpacked(id));
 
-  const figures = data("figures").then(({ sections, templates }) => ({
+  const pause = (milliseconds = 0) => new Promise((done) => { setTimeout(done, milliseconds); });
+  // A picture stands for the first figure until all its panels are drawn. It is shown before the scripts
+  // of the figures are read, which would keep the browser from showing anything.
+  const picture = document.querySelector(".preview");
+  const shown = async () => {
+    if (!picture) return;
+    await picture.decode().catch(() => {});
+    await Promise.race([new Promise(requestAnimationFrame), pause(300)]);  // no frames in a hidden tab
+    await pause();
+  };
+  const begun = shown();
+
+  const figures = begun.then(() => data("figures")).then(({ sections, templates }) => ({
     templates, sections: sections.map((section) => ({ ...section, hidden: new Set() })),
   }));
   const sectionOf = ({ sections }, { dataset: { section } }) => sections[section - 1];
   // The policy of the page knows the script by its hash.
-  const plotly = unpacked("plotly").then((text) => { document.head.append(element("script", text)); });
+  const plotly = begun.then(() => unpacked("plotly")).then((text) => { document.head.append(element("script", text)); });
 
   // Figures
 
@@ -107,17 +119,22 @@
   window.addEventListener("scroll", () => { tooltip.hidden = true; }, { passive: true });
 
   // One after another, so that the browser shows each when it is drawn. The table waits for the first.
-  const pause = (milliseconds = 0) => new Promise((done) => { setTimeout(done, milliseconds); });
   const idle = Promise.race([pause(2000), new Promise((done) => {
     let queue = Promise.all([figures, plotly]);
+    const add = (plot) => {
+      queue = queue.then(() => { draw(plot); return pause(); });
+      queue.then(done);
+    };
     const seen = new IntersectionObserver((views) => {
       for (const { target } of views.filter((view) => view.isIntersecting)) {
         seen.unobserve(target);
-        queue = queue.then(() => { draw(target); return pause(); });
-        queue.then(done);
+        add(target);
       }
     }, { rootMargin: "400px" });
-    plots.forEach((plot) => seen.observe(plot));
+    const pictured = all(".preview + .panels .plot");
+    pictured.forEach(add);
+    queue.then(() => picture?.remove());
+    plots.filter((plot) => !pictured.includes(plot)).forEach((plot) => seen.observe(plot));
     if (!plots.length) done();
   })]);
 

@@ -200,6 +200,22 @@ def test_nothing_leaves_a_narrow_page(page: Any) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
+def test_the_picture_of_the_first_figure_goes_when_its_panels_are_drawn(
+    browser: Any, tmp_path: Path
+) -> None:
+    """It is shown before any script of the page has read a figure."""
+    write_report([Source("a", "toy", "Toys", tuple(rows()))], tmp_path / "a.html")
+    page = browser.new_page(java_script_enabled=False)
+    page.goto((tmp_path / "a.html").as_uri())
+    assert page.locator(".preview").bounding_box()["height"] > 200
+    page.close()
+    page = browser.new_page()
+    page.goto((tmp_path / "a.html").as_uri())
+    page.locator(".preview").wait_for(state="detached")
+    assert page.locator("figure").first.locator(".plot:not([data-drawn])").count() == 0
+    page.close()
+
+
 def test_printing_draws_all_figures(page: Any) -> None:
     """Also those that have not been in view."""
     page.pdf()

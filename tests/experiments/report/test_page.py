@@ -50,9 +50,10 @@ class Elements(HTMLParser):
 
 
 def test_the_page_loads_nothing() -> None:
-    """No element has a source, and the policy makes the browser refuse all others."""
+    """The only source is a picture in the page, and the policy makes the browser refuse others."""
     text = made(clusters_of_rows())
-    assert Elements(text).loads == []
+    (picture,) = Elements(text).loads
+    assert picture.startswith("data:image/svg+xml;base64,")
     assert 'content="default-src &#39;none&#39;; script-src ' in text
     assert "unsafe-eval" not in text
 
@@ -74,7 +75,7 @@ def test_names_cannot_be_markup() -> None:
                      host={"name": "h"}) for row in rings_of_rows()]  # fmt: skip
     evil, good = Elements(made(rows, NASTY)), Elements(made(plain))
     assert evil.names == good.names
-    assert evil.loads == []
+    assert [one.partition(",")[0] for one in evil.loads] == ["data:image/svg+xml;base64"]
 
 
 def test_equal_rows_give_equal_pages() -> None:
@@ -87,15 +88,23 @@ def test_several_experiments_have_contents() -> None:
     text = page([source, replace(source, place="b", title="More")], "", "Both", ["Left out: c."])
     assert '<a href="#experiment-2">More</a>' in text
     assert 'id="experiment-2"' in text
+    assert Elements(text).loads == []  # nobody would see a picture below the contents
     assert "<p>Left out: c.</p>" in text
     assert "<nav" not in made(clusters_of_rows())
 
 
 def test_many_panels_are_folded_away() -> None:
-    """Of 14 the last two, in two figures; of three sizes of each the last 30, in the third."""
+    """Of 14 the last two, in two figures; of three sizes of each the last 30, in the third.
+
+    The picture that stands for the first figure has its open panels.
+    """
     rows = [replace(row, cluster=f"c{n}") for n in range(14) for row in clusters_of_rows()[:3]]
-    assert made(rows).count("<summary>2 more panels</summary>") == 2
-    assert made(rows).count("<summary>30 more panels</summary>") == 1
+    text = made(rows)
+    assert text.count("<summary>2 more panels</summary>") == 2
+    assert text.count("<summary>30 more panels</summary>") == 1
+    (picture,) = Elements(text).loads
+    drawn = base64.b64decode(picture.partition("base64,")[2]).decode()
+    assert [f">c{n}<" in drawn for n in (0, 11, 12)] == [True, True, False]
 
 
 def test_points_without_results_are_counted_and_listed() -> None:
@@ -146,7 +155,7 @@ def test_a_file_that_cannot_be_written_is_one_line(tmp_path: Path, name: str, me
     assert {path.name for path in tmp_path.iterdir()} == {"folder.html", "file"}
 
 
-@pytest.mark.parametrize("library", ["plotly", "jinja2"])
+@pytest.mark.parametrize("library", ["plotly", "jinja2", "matplotlib"])
 def test_errors_name_extras(library: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, library, None)
     monkeypatch.delitem(sys.modules, "plotly.offline", raising=False)
