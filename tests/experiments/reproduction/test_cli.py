@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from experiments.reproduction import claims, cli
+from experiments.reproduction import claims, cli, reproduction_page
 from experiments.reproduction.claims import Claim, Paper, Papers
 from experiments.reproduction.cli import app
 from experiments.reproduction.coverage import Coverage
@@ -23,7 +23,7 @@ def _read_once(coverage: Coverage, monkeypatch: pytest.MonkeyPatch) -> None:
     def covered(root: Path) -> Coverage:
         found = Coverage(root)
         if root == CLONE:
-            vars(found).update(_read=coverage._read, _parsed=coverage._parsed)
+            vars(found).update(_read=coverage._read, _parsed=coverage._parsed, shown=coverage.shown)
         return found
 
     monkeypatch.setattr(cli, "Coverage", covered)
@@ -49,6 +49,7 @@ def test_broken_results_are_named_in_one_line_with_an_exit_code(clone: Path) -> 
 
 def test_an_unknown_difference_ends_with_an_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cli, "_missing", lambda found: [])
+    monkeypatch.setattr(reproduction_page, "page_tables", lambda found: {"summary": []})
     monkeypatch.setattr(Coverage, "differences", (Difference("EF5", "algbw", "4", 5),))
     done = CliRunner().invoke(app, ["coverage", "--clone", str(CLONE)])
     assert done.exit_code == 1, done.output

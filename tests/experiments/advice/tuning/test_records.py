@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.advice.tuning import tune
+from experiments.advice.tuning import Tuning, tune
 from experiments.advice.tuning.records import INDEX, Folder, document
 from forestcoll.cli.facts import as_json
 from forestcoll.compilation import compile_program
@@ -88,11 +88,18 @@ def test_results_survive_an_interruption(tmp_path: Path) -> None:
 def test_files_that_no_range_uses_in_the_end_are_taken_away(tmp_path: Path) -> None:
     """While sizes are still to come, ranges within a share may use others."""
     folder = Folder(tmp_path)
+    written: set[str] = set()
+
+    def keep(found: Tuning) -> None:
+        folder.keep(found)
+        written.update(path.name for path in tmp_path.iterdir())
+
     few = ["forestcoll", "bfb", "direct"]
-    tune("torus:dims=4x4", "allreduce", ["64KB..4MB"], methods=few, within=0.1, keep=folder.keep)
+    network, sizes = "hypercube:dimension=3", ["64KB..1MB"]
+    tune(network, "allreduce", sizes, methods=few, within=0.1, plans=False, keep=keep)
     index = json.loads((tmp_path / INDEX).read_text())
     files = {one["file"] for one in index["ranges"]}
-    assert {path.name for path in tmp_path.iterdir()} == files | {INDEX}
+    assert {path.name for path in tmp_path.iterdir()} == files | {INDEX} < written
 
 
 def test_an_old_index_is_replaced_once_there_is_something_new(tmp_path: Path) -> None:
