@@ -68,6 +68,7 @@ class AttachmentLayout:
         self.courses = cache(self._find_courses)
         self.exits = cache(self._find_exits)
         self.shares = cache(self._find_shares)
+        self.loads = cache(self._find_loads)
         self.crossings = [
             Crossings(found.outs, after.ins, self._hops, self.shares)
             for found, after in pairwise((*attachments, attachments[0]))
@@ -102,11 +103,18 @@ class AttachmentLayout:
 
     def count(self, tour: Ring, rings: int) -> None:
         """Add rings of this course to the loads, or remove them if negative."""
+        loads = self.loads(tour)
+        for link, load in loads.items():
+            self.busy[link] = self.busy.get(link, 0) + rings * load
+        self.stale |= loads.keys() & self.over.keys()
+
+    def _find_loads(self, tour: Ring) -> Mapping[_Ends, int]:
+        """The load of a ring on each link."""
+        found: dict[_Ends, int] = defaultdict(int)
         for hop in hops(tour):
             for link, share in self.shares(hop).items():
-                self.busy[link] = self.busy.get(link, 0) + rings * share
-                if link in self.over:
-                    self.stale.add(link)
+                found[link] += share
+        return found
 
     @property
     def worst(self) -> int:
@@ -184,10 +192,23 @@ class AttachmentLayout:
             if best is not None and bound > best:
                 break
             start = self.entries[bound[1]]
+            if self._can_begin(start, free[start]):
+                return free[start]
             way = self._through({start: _Way(0, (start, start), None)}, a_round).get(start)
             if way is not None and (best is None or (way.price, bound[1]) < best):
                 best, found = (way.price, bound[1]), way
         return found
+
+    def _can_begin(self, start: int, way: _Way) -> bool:
+        """Whether a path around to a GPU, from any, can begin at that GPU for the same price.
+
+        It can if it leaves the first box elsewhere, and entries do not differ in their exits. The
+        search from that GPU alone then returns it too: it only raises prices of other paths.
+        """
+        while way.before is not None and way.before.before is not None:
+            way = way.before
+        alike = {self.exits(0, entry) for entry in self.entries}
+        return len(alike) == 1 and way.crossing[0] in alike.pop() - {start}
 
     def _through(self, entered: dict[int, _Way], a_round: int) -> dict[int, _Way]:
         """The best paths around all boxes, by the GPU where they enter the first box again."""

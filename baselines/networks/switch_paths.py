@@ -200,9 +200,13 @@ class Router:
     def _inside(self) -> Router:
         return Router(self.topology, by_box=self.by_box, inside_boxes=True)
 
+    @cached_property
+    def _boxes(self) -> tuple[int | None, ...]:
+        return tuple(node.box for node in self.topology.nodes)
+
     def _share_box(self, nodes: Sequence[int]) -> bool:
         """Say whether nodes belong to one box."""
-        boxes = {self.topology.nodes[v].box for v in nodes}
+        boxes = {self._boxes[v] for v in nodes}
         return len(boxes) == 1 and None not in boxes
 
     def _shortest(self, tail: int, head: int) -> tuple[tuple[int, ...], ...]:

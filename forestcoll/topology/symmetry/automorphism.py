@@ -183,7 +183,9 @@ def _merge(
                 moves.append(found)
                 before = orbit
                 orbit = _joined_by(orbit, found[kind])
-                known = set(orbit[np.isin(before, list(known))].tolist())
+                is_known = np.zeros(len(before), dtype=bool)
+                is_known[list(known)] = True
+                known = set(orbit[is_known[before]].tolist())
 
 
 class _Apart:
@@ -485,4 +487,5 @@ def _joined_by(orbit: Ints, permutation: Ints) -> Ints:
         while (below[below] != below).any():
             below = below[below]
         start, end = below[start], below[end]
-    return np.unique(below, return_inverse=True)[1][orbit].astype(np.int64)
+    number = np.cumsum(below == np.arange(len(below))) - 1  # of those that are under themselves
+    return number[below[orbit]].astype(np.int64)

@@ -2,12 +2,13 @@
 
 from collections import Counter
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from baselines.libraries.ring import generate, lay_rings
 from baselines.networks.boxes import gpus_by_box
-from baselines.networks.ring_attachment import AttachmentLayout
+from baselines.networks.ring_attachment import AttachmentLayout, _Way
 from baselines.networks.ring_layout import hops, lay_all
 from forestcoll.errors import UnsupportedError
 from forestcoll.schedule import verify
@@ -95,3 +96,58 @@ def test_boxes_that_nothing_joins_are_refused_when_a_ring_is_laid() -> None:
     layout = attachment_layout(topology)
     with pytest.raises(UnsupportedError, match=r"^unsupported: no way for rings to enter and leav"):
         layout.lay(0, 1)
+
+
+@pytest.mark.parametrize(
+    "topology",
+    [
+        load_topology(PAIRS),
+        without("dgx_a100:boxes=3", "b0.gpu2 - ib"),
+        without("mi250:boxes=2", "b0.gpu0 - ib"),
+    ],
+    ids=lambda topology: topology.name,
+)
+def test_a_path_around_from_any_gpu_replaces_the_search_from_its_end(
+    topology: Topology, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rings are the same if the search from every first GPU is made."""
+    found = lay_all(attachment_layout(topology), 8)
+    monkeypatch.setattr(AttachmentLayout, "_can_begin", lambda *_: False)
+    assert found == lay_all(attachment_layout(topology), 8)
+
+
+def test_one_search_finds_the_path_around_unless_it_leaves_the_first_gpu_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The first ring leaves GPU 0, where it enters, and is searched for again; the second not."""
+    layout = attachment_layout(without("dgx_a100:boxes=2", "b0.gpu2 - ib"))
+    searches = []
+    through = AttachmentLayout._through
+
+    def counted(self: AttachmentLayout, entered: Any, a_round: int) -> Any:
+        searches.append(len(entered))
+        return through(self, entered, a_round)
+
+    monkeypatch.setattr(AttachmentLayout, "_through", counted)
+    layout.lay(0, 2)
+    assert searches == [7, 1]
+    layout.lay(1, 2)
+    assert searches == [7, 1, 7]
+
+
+def test_a_path_from_another_gpu_is_not_taken_if_entries_differ_in_their_exits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The heads of the next box come in another order if other GPUs can be exits."""
+    layout = attachment_layout(load_topology("dgx_a100:boxes=2"))
+    start, other, last = layout.entries[0], layout.entries[1], layout.entries[-1]
+    there, after = layout.boxes[1][:2]
+    first = _Way(1, (other, there), _Way(0, (other, other), None))
+    way = _Way(2, (after, start), first)
+    assert layout._can_begin(start, way)
+    assert not layout._can_begin(other, way)
+    every = layout.everywhere[0]
+    monkeypatch.setattr(
+        layout, "exits", lambda _, entry: every - {last} if entry == last else every
+    )
+    assert not layout._can_begin(start, way)
