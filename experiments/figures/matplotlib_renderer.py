@@ -139,7 +139,8 @@ def render(figure: Figure, title: str = "") -> pictures.Figure:
     engine = picture.get_layout_engine()
     assert engine is not None
     engine.execute(picture)
-    picture.set_layout_engine("none")  # once is enough for all files
+    # Once is enough for all files. With "none" in place of None each would be drawn twice.
+    picture.set_layout_engine(None)
     separate(picture)
     spread(picture)
     return picture
