@@ -146,16 +146,20 @@ def collect_steps(
     UnsupportedError
         For another collective.
     """
-    if collective in _SPREADS:
-        return _expected(spread(topology), collective)
-    reduction = time_reversed(spread(topology.reversed()), topology)
     if collective != "allreduce":
-        return _expected(reduction, collective)
-    return sequential(reduction, spread(topology))
+        return _one_way(spread, time_reversed, topology, collective)
+    return sequential(time_reversed(spread(topology.reversed()), topology), spread(topology))
 
 
-def _expected(made: _Made, collective: str) -> _Made:
-    """Refuse a collective that the function does not make."""
+def _one_way(
+    spread: Callable[[Topology], _Made],
+    reverse: Callable[[_Made, Topology], _Made],
+    topology: Topology,
+    collective: str,
+) -> _Made:
+    """Return the spread, or its reduction; refuse a collective that is neither."""
+    spreads = collective in _SPREADS
+    made = spread(topology) if spreads else reverse(spread(topology.reversed()), topology)
     if made.collective != collective:
         raise UnsupportedError(
             f"unsupported: {made.method} has no {collective}; it makes schedules of "
@@ -189,10 +193,8 @@ def collect(
     UnsupportedError
         For another collective.
     """
-    if collective in _SPREADS:
-        return _expected(spread(topology), collective)
     if collective != "allreduce":
-        return _expected(transposed(spread(topology.reversed()), topology), collective)
+        return _one_way(spread, transposed, topology, collective)
     gather = spread(topology)
     # The reversed network then equals this one, so a second run would make the same trees.
     alike = topology.reversed() == topology

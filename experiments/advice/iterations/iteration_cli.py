@@ -83,10 +83,8 @@ def show_iteration(
     network = changed_network(spec, without, scale, links)
     compute = Compute(tokens, context, flops, utilisation, bytes_each, recompute)
     layers, modelled = _layers(model, compute)
-    latencies, size = (
-        AlphaBeta(alpha_us=read_alpha(alpha)),
-        None if bucket is None else _bytes(bucket),
-    )
+    latencies = AlphaBeta(alpha_us=read_alpha(alpha))
+    size = None if bucket is None else _bytes(bucket)
     times = _factor(faster)
     methods = (method, *(one for one in other or [] if one != method))
     on = {name: OnNetwork(network, name, latencies) for name in methods}
