@@ -50,12 +50,15 @@ class Explained:
         The fastest of NCCL's algorithms there; empty if there is none.
     rate_gb_s : Fraction or None
         Its algbw, pipelined and without latencies.
+    reason : str
+        Why there are neither.
     """
 
     words: str
     bound_gb_s: Fraction | None
     method: str
     rate_gb_s: Fraction | None
+    reason: str = ""
 
     def is_ruled_out(self, measured_gb_s: float) -> bool:
         """Whether the measurement is above what this network can give."""
@@ -80,10 +83,10 @@ def explain(
             rates = expected(one.topology, collective, root=root, seconds=each)
         except DisconnectedError:
             continue  # the fault cuts GPUs off, so that no run would end
-        except ForestCollError:
+        except ForestCollError as error:
             if place == 0:
                 raise
-            found.append(Explained(one.words, None, "", None))
+            found.append(Explained(one.words, None, "", None, str(error)))
             continue
         bounds = [rate.algbw_gb_s for rate in rates.bounds if rate.algbw_gb_s is not None]
         bound = max(bounds) if len(bounds) == len(rates.bounds) else None

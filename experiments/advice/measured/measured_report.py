@@ -139,7 +139,7 @@ def lines(report: MeasuredReport) -> list[str]:
     ]
     if report.undecided:
         said += ["", "Undecided: no rate of NCCL's algorithms, or no time for it; see --time-limit"]
-    said += [f"  {_as_if(one.words).rstrip()}" for one in report.undecided]
+    said += [f"  {_as_if(one.words)} {one.reason}".rstrip() for one in report.undecided]
     return said
 
 
@@ -171,6 +171,7 @@ def document(report: MeasuredReport) -> dict[str, Any]:
             "bound_algbw_gb_s": None if one.bound_gb_s is None else exact_text(one.bound_gb_s),
             "method": one.method or None,
             "algbw_gb_s": None if one.rate_gb_s is None else exact_text(one.rate_gb_s),
+            "reason": one.reason or None,
         }
 
     return {

@@ -65,12 +65,14 @@ def test_a_dead_nic_explains_the_rate_of_two_boxes(tmp_path: Path) -> None:
 
 def test_what_the_time_limit_cuts_off_is_named(one_box: Path) -> None:
     report = compare(one_box, load_topology("dgx_h100:boxes=1"), "allreduce", None, AlphaBeta(), 90)
-    no_rate = Explained("a link were dead", None, "", None)
+    no_rate = Explained("a link were dead", None, "", None, "over 3 s")
     late = [replace(row, of_simulated=None) for row in report.rows]
     said = lines(replace(report, rows=tuple(late), undecided=(no_rate,)))
     assert "  (simulations without a share took too long; see --time-limit)" in said
     at = said.index("Undecided: no rate of NCCL's algorithms, or no time for it; see --time-limit")
-    assert said[at + 1 :] == ["  as if a link were dead"]
+    assert [line.split() for line in said[at + 1 :]] == [
+        ["as", "if", "a", "link", "were", "dead", "over", "3", "s"]
+    ]
     assert not any("took too long" in line or "Undecided" in line for line in lines(report))
 
 
