@@ -34,6 +34,7 @@ from forestcoll.errors import (
     UnsupportedError,
     VerificationError,
 )
+from forestcoll.native._core import Simulator as NativeSimulator
 from forestcoll.problem.sizes import MOST_BYTES, size_text
 from forestcoll.schedule.program import Program
 from forestcoll.schedule.simulate.alpha_beta import AlphaBeta
@@ -125,6 +126,19 @@ class Simulation(InARow):
         return self.size_bytes / _BYTES_PER_GB / self.time_s
 
 
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """What a simulation takes, in the form of the native code."""
+
+    size_bytes: int
+    chunks: int
+    model: AlphaBeta
+    native: NativeSimulator
+    times: tuple[_Floats, _Floats]  # units a second and latencies, of every kind of link
+    costs: tuple[int, _Floats, _Floats]  # the window, costs of a chunk and of a message
+    by_class: bool
+
+
 class Simulator:
     """Simulator of one schedule; work that all simulations share is done once.
 
@@ -214,33 +228,51 @@ class Simulator:
         self._check(size_bytes, model, pipeline_chunks, bins)
         if not self.program.num_transfers:
             return Simulation(size_bytes, pipeline_chunks, 0.0, model, closed=True)
-        native = self._form.native(
-            adding=bool(model.gamma_s_per_gb), critical_path=model.has_priorities
+        run = _Run(
+            size_bytes,
+            pipeline_chunks,
+            model,
+            self._form.native(
+                adding=bool(model.gamma_s_per_gb), critical_path=model.has_priorities
+            ),
+            (self._rates(size_bytes, model), self._latencies(model)),
+            (
+                model.window_of(pipeline_chunks),
+                self._costs(model.chunk_cost_us),
+                self._costs(model.message_cost_us),
+            ),
+            by_class=model.is_fair and self._form.by_class,
         )
-        rate, latency = self._rates(size_bytes, model), self._latencies(model)
-        costs = (
-            model.window_of(pipeline_chunks),
-            self._costs(model.chunk_cost_us),
-            self._costs(model.message_cost_us),
-        )
-        by_class = self._form.by_class
-        fair = model.is_fair
         row = None
         if timeline:
-            row = native.classes()[0] if fair and by_class else self._form.each_by_itself()
+            row = run.native.classes()[0] if run.by_class else self._form.each_by_itself()
             check_times(row, pipeline_chunks)
-        if fair and not (bins or timeline or events or model.keep_clock):
-            closed = native.in_rounds(
-                rate, latency, pipeline_chunks, model.lockstep, *costs, by_class, progress
+        if model.is_fair and not (bins or timeline or events or model.keep_clock):
+            rate, latency = run.times
+            closed = run.native.in_rounds(
+                rate, latency, pipeline_chunks, model.lockstep, *run.costs, run.by_class, progress
             )
             if closed is not None:
                 return Simulation(size_bytes, pipeline_chunks, closed, model, closed=True)
+        return self._by_events(run, bins, row, progress)
+
+    def _by_events(
+        self, run: _Run, bins: int, row: npt.NDArray[np.int32] | None, progress: Progress | None
+    ) -> Simulation:
+        """Simulate event by event, with the use of links in ``bins`` and the times of each row."""
+        size_bytes, pipeline_chunks, model, native = (
+            run.size_bytes,
+            run.chunks,
+            run.model,
+            run.native,
+        )
         tick = self._tick(size_bytes, model, pipeline_chunks)
         start = self._starts(tick) if model.keep_clock else np.zeros(0, dtype=np.int64)
-        setting = (rate, latency, start, pipeline_chunks, model.lockstep, tick, bins, *costs)
+        setting = (*run.times, start, pipeline_chunks, model.lockstep, tick, bins, *run.costs)
+        timeline = row is not None
         try:
-            if fair:
-                found = native.fair_shares(*setting, timeline, by_class, progress)
+            if model.is_fair:
+                found = native.fair_shares(*setting, timeline, run.by_class, progress)
             else:
                 found = native.first_come(*setting, timeline, progress)
         except InfeasibleError as error:
@@ -248,9 +280,9 @@ class Simulator:
         ticks, work, _, width, carried, moments = found
         usage = times = None
         if bins:
-            if fair and by_class:
+            if run.by_class:
                 carried = carried[native.classes()[1]]
-            usage = self._usage(carried, width, ticks, tick, rate)
+            usage = self._usage(carried, width, ticks, tick, run.times[0])
         if row is not None:
             times = Timeline(row, *moments.T.reshape(4, -1, pipeline_chunks) * tick)
         makespan = ticks * tick
