@@ -35,6 +35,9 @@ def test_the_amount_of_pairs_in_words():
         ("allreduce", "1000 bytes of GPU b must contribute to GPU a"),
     ]:
         assert time_bound(network, collective, 1000, 1).in_words()[0] == words
+    line = network_of("a b c d", "a - b: 1, b - c: 1, c - d: 1")
+    words, *_ = time_bound(line, "all-to-all", 10**9, 1).in_words()
+    assert words == "1000000000 bytes of GPUs c and d must reach GPUs a and b"
 
 
 def test_a_delayed_rate_in_words():
@@ -82,3 +85,5 @@ def test_links_that_cross():
     back = time_bound("dgx_a100:boxes=2", "reduce-scatter", 4_000_000)
     assert sum(link.bandwidth_gb_s * us for link, us in back.crossing) == 2000
     assert time_bound("torus:dims=3x3", "allreduce", 10**9).crossing == []
+    (short,) = time_bound(network_of("a b", "a - b: 2"), "allgather", 1000, 1).crossing
+    assert short[1] == Fraction(1, 4)  # of a microsecond, for the 500 bytes of one GPU

@@ -61,6 +61,7 @@ def test_bytes_become_units_of_capacity_and_time():
         ("10ms", 10000),
         (3, 3),
         (0, 0),
+        ("1000000 ms", 10**9),
     ],
 )
 def test_alpha_has_units(text: str | int, alpha: int | str):
