@@ -18,10 +18,6 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 OWN_METHODS = ("10_your_own_method",)
 """Notebooks in which a reader's own functions are the subject."""
 
-LONG = tuple(path for path in NOTEBOOKS if path.stem[:2] in ("03", "04", "06", "07", "08", "09"))
-"""Notebooks that search, tune or compare networks; their functions have tests of their own."""
-SHORT = tuple(path for path in NOTEBOOKS if path not in LONG)
-
 
 def read(path: Path) -> Any:
     return nbformat.read(path, as_version=4)
@@ -53,15 +49,12 @@ def text_of(cell: Any) -> str:
     return "".join(shown)
 
 
-@pytest.mark.parametrize(
-    "paths", [SHORT, pytest.param(LONG, marks=pytest.mark.slow)], ids=["short", "long"]
-)
-def test_every_notebook_runs_and_prints_what_is_stored(paths: tuple[Path, ...]) -> None:
+def test_every_notebook_runs_and_prints_what_is_stored() -> None:
     """From top to bottom, in one kernel: ten of them would take half a minute to start.
 
     Names are deleted in between, so that no notebook needs another.
     """
-    stored = {path.stem: code(read(path)) for path in paths}
+    stored = {path.stem: code(read(path)) for path in NOTEBOOKS}
     together = nbformat.v4.new_notebook()
     for cells in stored.values():
         together.cells += [nbformat.v4.new_code_cell(cell.source) for cell in cells]
@@ -112,8 +105,7 @@ def test_the_list_of_notebooks_is_complete() -> None:
 
 def test_there_is_a_notebook() -> None:
     """So that the tests above do not pass for lack of anything to test."""
-    assert [path.stem[:2] for path in SHORT] == ["01", "02", "05", "10"]
-    assert len(LONG) == 6
+    assert NOTEBOOKS
 
 
 def test_a_failing_assert_in_a_cell_is_noticed() -> None:
