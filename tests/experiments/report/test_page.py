@@ -7,6 +7,7 @@ import re
 import sys
 import time
 from dataclasses import replace
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -33,6 +34,11 @@ def made(rows: list[Row], title: str = "Toys") -> str:
     return page([source], "const plotly = '</script>';", title)
 
 
+@cache
+def page_of_clusters() -> str:
+    return made(clusters_of_rows())
+
+
 class Elements(HTMLParser):
     """Which elements there are, and what they would load."""
 
@@ -51,7 +57,7 @@ class Elements(HTMLParser):
 
 def test_the_page_loads_nothing() -> None:
     """The only source is a picture in the page, and the policy makes the browser refuse others."""
-    text = made(clusters_of_rows())
+    text = page_of_clusters()
     (picture,) = Elements(text).loads
     assert picture.startswith("data:image/svg+xml;base64,")
     assert 'content="default-src &#39;none&#39;; script-src ' in text
@@ -60,7 +66,7 @@ def test_the_page_loads_nothing() -> None:
 
 def test_only_the_scripts_of_the_page_may_run() -> None:
     """The browser knows them by their hashes: that of the page and the unpacked plotly.js."""
-    text = made(clusters_of_rows())
+    text = page_of_clusters()
     (own,) = re.findall("<script>(.*?)</script>", text, re.DOTALL)
     for script in (own, unpacked(pack(text, "plotly"))):
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -79,7 +85,7 @@ def test_names_cannot_be_markup() -> None:
 
 
 def test_equal_rows_give_equal_pages() -> None:
-    assert made(clusters_of_rows()) == made(clusters_of_rows())
+    assert made(clusters_of_rows()) == page_of_clusters()
 
 
 def test_several_experiments_have_contents() -> None:
@@ -90,7 +96,7 @@ def test_several_experiments_have_contents() -> None:
     assert 'id="experiment-2"' in text
     assert Elements(text).loads == []  # nobody would see a picture below the contents
     assert "<p>Left out: c.</p>" in text
-    assert "<nav" not in made(clusters_of_rows())
+    assert "<nav" not in page_of_clusters()
 
 
 def test_many_panels_are_folded_away() -> None:

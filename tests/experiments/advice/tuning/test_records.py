@@ -94,8 +94,8 @@ def test_files_that_no_range_uses_in_the_end_are_taken_away(tmp_path: Path) -> N
         folder.keep(found)
         written.update(path.name for path in tmp_path.iterdir())
 
-    few = ["forestcoll", "bfb", "direct"]
-    network, sizes = "hypercube:dimension=3", ["64KB..1MB"]
+    few = ["bfb", "direct", "swing"]
+    network, sizes = "torus:dims=2x4", ["64KB..1MB"]
     tune(network, "allreduce", sizes, methods=few, within=0.1, plans=False, keep=keep)
     index = json.loads((tmp_path / INDEX).read_text())
     files = {one["file"] for one in index["ranges"]}
