@@ -35,21 +35,17 @@ def _text(page: Path) -> str:
 
 SLOW = {
     "docs/all-to-all.md",
-    "docs/baselines/teccl.md",
     "docs/formats/runtime-files.md",
-    "docs/groups.md",
     "docs/how-to/add-a-method.md",
     "docs/how-to/best-at-each-size.md",
-    "docs/how-to/boxes-on-leaf-spine.md",
     "docs/how-to/from-dumps-to-schedule.md",
     "docs/how-to/run-on-cpus.md",
     "docs/how-to/schedule-for-mscclpp.md",
     "docs/how-to/sweep.md",
     "docs/simulation.md",
     "docs/start/features.md",
-    "docs/topology-finder.md",
 }
-"""Pages that take over two seconds of CPU. Their commands have tests of their own, on less data.
+"""Pages that take over three seconds of CPU. Their commands have tests of their own, on less data.
 
 tests/across/test_dumps_to_schedule.py runs the commands of how-to/from-dumps-to-schedule.md.
 """
