@@ -19,8 +19,9 @@ from forestcoll.runtimes.msccl import read_leniently
 from forestcoll.runtimes.mscclpp import Plan, read_plan
 from forestcoll.runtimes.mscclpp.reading import is_plan
 from forestcoll.runtimes.scoring.file_bounds import Measurement
-from forestcoll.runtimes.scoring.file_score import FileScore, PeerScore, score, score_transfers
+from forestcoll.runtimes.scoring.file_score import FileScore, score
 from forestcoll.runtimes.scoring.other_tools.tool_files import is_json, read_tool_file
+from forestcoll.runtimes.scoring.other_tools.tool_score import ToolScore, score_transfers
 from forestcoll.runtimes.scoring.other_tools.tool_transfers import ToolTransfers
 from forestcoll.runtimes.scoring.sent_data import RuntimeFile
 from forestcoll.runtimes.scoring.threadblock_rates import (
@@ -231,7 +232,7 @@ def _of_json(
     return {**_about(transfers, found), **_measured(measurement, rate, {})}
 
 
-def _about(transfers: ToolTransfers, found: PeerScore) -> dict[str, Any]:
+def _about(transfers: ToolTransfers, found: ToolScore) -> dict[str, Any]:
     return {
         "written_by": transfers.tool,
         "collective": transfers.collective,

@@ -1,11 +1,9 @@
 """Score of a file on a network: correctness and rate, compared with the optimum.
 
-Problem: is a given MSCCL XML file, MSCCL++ plan, or another synthesizer's output, correct, and how
-         near is it to the bound?
-Input:   a file of a runtime, or transfers read from a file; a topology with as many GPUs; the
-         machine, if its threadblocks count.
+Problem: is a given MSCCL XML file or MSCCL++ plan correct, and how near is it to the bound?
+Input:   a file of a runtime; a topology with as many GPUs; the machine, if its threadblocks count.
 Output:  its errors; or the loads of its transfers, the exact pipelined algbw and the bound.
-Cost:    that of executing the file, or of ``verify``; of the bound, and of ``least_hops``.
+Cost:    that of executing the file; of the bound, and of ``least_hops``.
 Source:  own. The bound is that of :mod:`forestcoll.runtimes.scoring.file_bounds`.
 
 The model: every transfer of a runtime's file takes the paths of ``least_hops``, with all pipeline
@@ -20,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from forestcoll.errors import InvalidParameterError, VerificationError
+from forestcoll.errors import InvalidParameterError
 from forestcoll.problem.demand import Demand
 from forestcoll.runtimes.interpretation.findings import Findings
 from forestcoll.runtimes.msccl.interpreter import interpret
@@ -29,17 +27,12 @@ from forestcoll.runtimes.mscclpp.interpreter import interpret_plan
 from forestcoll.runtimes.scoring.demand_slots import SECONDS, demand_bound, slots_of
 from forestcoll.runtimes.scoring.file_bounds import Measurement, bound_of, measured
 from forestcoll.runtimes.scoring.least_hops import Pair, loads_between
-from forestcoll.runtimes.scoring.other_tools.tool_schedule import as_the_file_has_it, tool_schedule
-from forestcoll.runtimes.scoring.other_tools.tool_transfers import ToolTransfers
 from forestcoll.runtimes.scoring.sent_data import RuntimeFile, call_chunks, collective_of, sent_by
 from forestcoll.runtimes.scoring.threadblock_rates import MachineRate
 from forestcoll.runtimes.scoring.threadblock_work import BusiestThreadblock, busiest_threadblock
-from forestcoll.schedule.cost_model import cost
-from forestcoll.schedule.steps import StepSchedule
-from forestcoll.schedule.verification import verify
 from forestcoll.topology.model import Topology
 
-__all__ = ["FileScore", "PeerScore", "score", "score_transfers"]
+__all__ = ["FileScore", "score"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,56 +163,3 @@ def _weights(
     busy = {head if collective == "broadcast" else tail for tail, head in sent}
     root = next(rank for rank in range(gpus) if rank not in busy) if given is None else given
     return [int(rank == root) for rank in range(gpus)]
-
-
-@dataclass(frozen=True, slots=True)
-class PeerScore:
-    """The score of transfers on a network.
-
-    Parameters
-    ----------
-    wrong : str, optional
-        The counter-example of ``verify``, with the file's own names added.
-    measurement : Measurement, optional
-        None if the transfers are wrong.
-    """
-
-    schedule: StepSchedule
-    wrong: str | None = None
-    measurement: Measurement | None = None
-
-
-def score_transfers(
-    transfers: ToolTransfers, topology: Topology, order: Sequence[int] | None = None
-) -> PeerScore:
-    """Verify transfers and measure them on a network.
-
-    Parameters
-    ----------
-    order : sequence of int, optional
-        The rank in the topology of each GPU of the file; by default, the same number.
-
-    Raises
-    ------
-    ForestCollError
-        As of :func:`forestcoll.runtimes.scoring.other_tools.tool_schedule.tool_schedule` and
-        :func:`forestcoll.core.optimality.optimum`.
-    """
-    schedule = tool_schedule(transfers, topology, order)
-    try:
-        verify(schedule)
-    except VerificationError as failure:
-        return PeerScore(schedule, wrong=as_the_file_has_it(transfers, str(failure)))
-    root = transfers.root
-    if root is not None and order is not None:
-        root = order[root]
-    weights = None if root is None else [int(rank == root) for rank in range(len(transfers.gpus))]
-    bound = bound_of(topology, transfers.collective, weights)
-    return PeerScore(schedule, measurement=measured(topology, _loads(schedule), bound))
-
-
-def _loads(schedule: StepSchedule) -> list[Fraction]:
-    if not len(schedule.sends):
-        return [Fraction(0)] * len(schedule.topology.links)
-    taken = cost(schedule)
-    return [Fraction(load, taken.whole) for load in taken.loads]

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from forestcoll.errors import ForestCollError, InvalidScheduleError
-from forestcoll.runtimes.scoring.file_score import score_transfers
 from forestcoll.runtimes.scoring.other_tools import tool_files
 from forestcoll.runtimes.scoring.other_tools.tool_files import is_json, read_tool_file
+from forestcoll.runtimes.scoring.other_tools.tool_score import score_transfers
 from forestcoll.topology import Topology, load_topology
 from tests.runtimes.scoring.tool_documents import (
     allreduce_of_a_ring,

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from forestcoll.errors import InvalidParameterError, UnsupportedError
-from forestcoll.runtimes.scoring.file_score import score_transfers
 from forestcoll.runtimes.scoring.least_hops import paths_between
 from forestcoll.runtimes.scoring.other_tools.tool_schedule import (
     as_the_file_has_it,
     cut_at_multicast_switches,
     tool_schedule,
 )
+from forestcoll.runtimes.scoring.other_tools.tool_score import score_transfers
 from forestcoll.schedule import Sends, verify
 from forestcoll.schedule.sends import Send
 from forestcoll.schedule.steps import StepSchedule
