@@ -110,5 +110,5 @@ def test_other_schedules_are_tried_with_allreduces() -> None:
     small, large = measured(["dgx_a100:boxes=2"], ["allreduce"], [1024, 2**22])
     assert small.baseline in ("one-shot", "allgather of inputs")
     assert small.best_us == small.baseline_us == pytest.approx(10 + 8 * 1024 / 25_000)
-    assert large.method == "rail exchange"
+    assert large.method == "sum-exchange, 1 halved"
     assert large.best_us == pytest.approx(allreduce("dgx_a100:boxes=2", 2**22).best_us, rel=0.01)
