@@ -25,6 +25,7 @@ MODULES = (
     "baselines.libraries.bine",
     "baselines.libraries.blueconnect",
     "baselines.libraries.hierarchical",
+    "baselines.libraries.sum_exchange",
     "baselines.direct_connect.torus",
     "baselines.direct_connect.tto",
     "baselines.direct_connect.swing",

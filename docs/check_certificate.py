@@ -191,7 +191,7 @@ def steps(ends, late, sets, back):
     for end in ends:
         away, heard = nearest([end], late, back), 0
         for when, gpu in sorted((away[g], g) for g in weight if g in away):
-            heard = min(1, heard + part[gpu])
+            heard = min(1, heard + part.get(gpu, 0))
             seen[when] = max(heard, seen.get(when, 0))
     return largest(seen.items())
 
@@ -217,30 +217,37 @@ def counted(known, reached, end):
 
 def gossip(sets, together, late, copying, end):
     """What links carry between the sets by the end; little if it is sent early, or arrives late."""
+    back = -1 if inward == 1 else 1  # a reduce is a broadcast backwards
+    late, wide = ({e[::back]: one for e, one in each.items()} for each in (late, width))
+    joint = {name: [e[::back] for e in held[name]] for name in together}
+    root = next(g for g, w in weight.items() if w) if single else None
     own = {n: i for i, one in enumerate(sets) for n in one}
     acts, first = {*weight, *copying}, {*sets[0]}
-    need(both and single == 0 and len(sets) > 1, "sets of an allreduce")
+    need(both != single and len(sets) > 1, "sets of an allreduce, or of one root")
     need(len(own) == sum(map(len, sets)) and own.keys() <= nodes, "disjoint sets of nodes")
     need(acts <= own.keys() and all(weight.keys() & {*one} for one in sets), "all that act, GPUs")
     passing = {e: one for e, one in late.items() if e[1] not in acts}  # into what only forwards
     leaving = {e: one for e, one in late.items() if e[0] not in acts}
     carried, best = 0, {name: ([], []) for name in together}
     for i, one in enumerate(sets):
-        here, there = acts & {*one}, acts - {*one}
+        here, there = acts & {*one}, {n for n in acts - {*one} if own[n] != own.get(root)}
         before, after = nearest(here, passing), nearest(there, leaving, back=True)
-        goes = {a for a, b in ends if b in after} | weight.keys()  # where a transfer may begin
-        comes = {b for a, b in ends if a in before} | weight.keys()
-        known, reached = (
-            steps(goes & here, late, sets, True),
-            steps(comes & there, late, sets, False),
-        )
+        goes = {a for a, b in late if b in after} | weight.keys()  # where a transfer may begin
+        comes = ({b for a, b in late if a in before} | weight.keys()) & there
+        if single:  # what enters a set is for its own GPUs; the root's data take a while
+            each = [piled(steps([n], late, [sets[own[n]]], False)) for n in comes]
+            known, reached = [(0, 1)], largest(step for one in each for step in one)
+            away = nearest([root], late)
+            before = {n: away[n] for n in before if n in away}
+        else:
+            known, reached = steps(goes & here, late, sets, True), steps(comes, late, sets, False)
         side = nodes - first if len(sets) == 2 and i else {*one}
-        for a, b in ends:
+        for a, b in late:
             if a in side and b not in side and a in before and b in after:
                 sooner, later = before[a], late[a, b] + after[b]
-                name = next((name for name in together if (a, b) in held[name]), None)
+                name = next((name for name in together if (a, b) in joint[name]), None)
                 if name is None:
-                    carried += 1000 * width[a, b] * counted(known, reached, end - sooner - later)
+                    carried += 1000 * wide[a, b] * counted(known, reached, end - sooner - later)
                     continue
                 best[name][0].extend((sooner + when, part) for when, part in piled(known))
                 best[name][1].extend((later + when, part) for when, part in piled(reached))
@@ -277,7 +284,8 @@ def least_time():
         return end
     if "sets" in proof:
         carried = gossip(proof["sets"], proof.get("shared", []), late, copying, end)
-        need(end > 0 and carried <= 2 * (len(proof["sets"]) - 1) * size, "no more goes than must")
+        due = (2 - single) * (len(proof["sets"]) - 1) * size
+        need(end > 0 and carried <= due, "no more goes than must")
         return end
     prices, delay = proof["prices"], Fraction(proof["delay_us"])
     kind = "sets" if both and not single else "links" if both else "cuts"

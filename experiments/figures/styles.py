@@ -69,6 +69,7 @@ _STYLES = {
     "bine": (_RED, "o", ":"),
     "nccl-collnet-direct": (_SKY, "X", "--"),
     "nccl-collnet-chain": (_PINK, "X", "--"),
+    "sum-exchange": (_GREEN, "X", "-."),
 }
 
 STYLES: Mapping[str, Style] = MappingProxyType(

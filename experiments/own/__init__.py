@@ -1,5 +1,5 @@
 """Experiments of our own: files for ``forestcoll run``, and studies that need more than its points.
 
 To read: ``times_over_bound`` (times of schedules for a size over the least possible time),
-``sum_exchanges`` (allreduces of few latencies for it), ``times_figure`` (its picture).
+``times_figure`` (its picture).
 """

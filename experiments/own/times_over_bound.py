@@ -7,8 +7,8 @@ figure.
 The planned time is that of a forest over time by a plan of its rates. Simulated times have data
 fluid, too (windows without limit), but share links by fairness or by the longest chain first; the
 least over both and some numbers of pipeline chunks counts. Allreduces are compared with baselines
-that take one or two latencies, or let switches add; with exchanges of sums (``sum_exchanges``); and
-with an allgather of all inputs, which every GPU then adds up.
+that take few latencies, or let switches add, and with an allgather of all inputs, which every GPU
+then adds up.
 """
 
 from __future__ import annotations
@@ -17,15 +17,14 @@ import csv
 import io
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, fields
 from fractions import Fraction
-from functools import partial
 from pathlib import Path
 
 from baselines import METHODS
+from experiments.advice.tuning.recipe import recipes
 from experiments.figures.matplotlib_renderer import save
-from experiments.own.sum_exchanges import cube_exchange, grid_exchange, rail_exchange
 from experiments.own.times_figure import TimeRow, times_figure
 from forestcoll.atomic_write import write_text
 from forestcoll.compilation import compile_program
@@ -36,7 +35,6 @@ from forestcoll.problem.options import Options
 from forestcoll.problem.request import Request
 from forestcoll.schedule import verify
 from forestcoll.schedule.simulate import AlphaBeta, Priority, Simulator
-from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology import Topology, load_topology
 
 __all__ = [
@@ -65,9 +63,10 @@ SIZES = tuple(2**10 * 4**power for power in range(11))
 
 ALPHA_US = Fraction(10)
 
-BASELINES = {"allreduce": ("one-shot", "direct", "nccl-nvls", "nccl-nvls-tree")}
+BASELINES = {"allreduce": ("one-shot", "direct", "sum-exchange", "nccl-nvls", "nccl-nvls-tree")}
 """Baselines that are tried, by collective; those that a network does not suit are left out."""
 
+_PAIRS = ("one-shot", "direct")
 _MOST_DIRECT = 16  # GPUs of a network without switches, where pairs have many paths
 
 _CHUNKS = (1, 4, 16, 64)
@@ -127,31 +126,19 @@ def _gathered_us(inputs: TimedForests, size: int) -> float:
     return min(float(made.time_us), _simulated_us(simulator, size))
 
 
-_EXCHANGES: dict[str, Callable[[Topology], StepSchedule]] = {
-    "rail exchange": rail_exchange,
-    "grid exchange": partial(grid_exchange, halved=False),
-    "halved grid exchange": partial(grid_exchange, halved=True),
-    **{f"cube exchange {halved}": partial(cube_exchange, halved=halved) for halved in range(4)},
-}
-
-
 def _others(topology: Topology, collective: str) -> Iterator[tuple[str, Simulator]]:
-    """Yield baselines and exchanges, ready to be simulated."""
+    """Yield baselines, ready to be simulated."""
     small = topology.switches or topology.num_compute <= _MOST_DIRECT
-    for name in BASELINES.get(collective, ()) if small else ():
+    tried = [name for name in BASELINES.get(collective, ()) if small or name not in _PAIRS]
+    for recipe in recipes(topology, tried, collective) if tried else ():
         try:
-            schedule = METHODS[name].run(topology, collective)
+            schedule = METHODS[recipe.method].run(
+                topology, collective, parameters=dict(recipe.parameters)
+            )
         except UnsupportedError:
             continue
         verify(schedule)
-        yield name, Simulator(compile_program(schedule))
-    for name, exchange in _EXCHANGES.items() if collective == "allreduce" else ():
-        try:
-            exchanged = exchange(topology)
-        except UnsupportedError:
-            continue
-        verify(exchanged)
-        yield name, Simulator(compile_program(exchanged))
+        yield recipe.name, Simulator(compile_program(schedule))
 
 
 def _simulated_us(simulator: Simulator, size: int, most_events: int = _MOST_EVENTS) -> float:

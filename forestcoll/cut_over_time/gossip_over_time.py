@@ -1,10 +1,12 @@
-"""Least time of an allreduce by gossip between sets of GPUs.
+"""Least time of an allreduce, broadcast or reduce by gossip between sets of GPUs.
 
 Problem: m sets must learn what all others know, so each piece of the data goes 2 (m - 1) times from
          set to set, if every transfer carries all that is known to all who need it. But early
          transfers carry few summands, and late ones reach few GPUs. How long does an amount take?
-Input:   a network with latencies, sets of nodes that hold all GPUs, shared capacities that count;
-         then amounts.
+         From a root alone each piece goes m - 1 times, and from the moments on at which the root
+         reaches the links. A reduce is a broadcast on the reversed network.
+Input:   a network with latencies, sets of nodes that hold all GPUs, shared capacities that count, a
+         root; then amounts.
 Output:  T, exactly: by then the links between the sets carry no more than they must.
 Cost:    shortest paths between all nodes once; for each choice of sets a pass over pairs of GPUs
          and over the links. All sizes share them.
@@ -46,12 +48,17 @@ _MOST_TICKS = 2**53  # distances are found in floats
 
 
 def gossip_sets(
-    topology: Topology, priced: Iterable[Sequence[int]], sinks: Iterable[int]
+    topology: Topology,
+    priced: Iterable[Sequence[int]],
+    sinks: Iterable[int],
+    *,
+    rooted: bool = False,
 ) -> Iterator[tuple[Nodes, ...]]:
     """Yield choices of disjoint sets that hold all nodes but some switches that only forward.
 
-    All boxes; and a box, a GPU or a priced set beside all else. None for large networks, nor where
-    switches store.
+    All boxes; and a box, a GPU or a priced set beside all else. From a root also each GPU by
+    itself, and two sets in both orders, since the links of the first count. None for large
+    networks, nor where switches store.
 
     Parameters
     ----------
@@ -71,12 +78,16 @@ def gossip_sets(
     boxes = [tuple(box) for box in of_box.values() if gpus.intersection(box)]
     if len(boxes) > 2 and acting <= frozenset().union(*boxes):
         yield tuple(boxes)
+    if rooted and len(gpus) > 2 and acting == gpus:
+        yield tuple((gpu,) for gpu in topology.compute)
     some = list(sinks)[:_MOST_SINGLE]
     near = [box for sink in some for box in boxes if sink in box]
     for one in dict.fromkeys([*near, *((sink,) for sink in some), *map(tuple, priced)]):
         rest = tuple(sorted(acting.difference(one)))
         if gpus.intersection(one) and gpus.intersection(rest):
             yield one, rest
+            if rooted:
+                yield rest, one
 
 
 def forwards(topology: Topology, v: int) -> bool:
@@ -162,6 +173,8 @@ class GossipTimes:
     shared : tuple of SharedCapacity
         Those that count: their links carry what counts together. A link of several counts for the
         first.
+    root : int, optional
+        The GPU that all data come from; if not given, all others need what each GPU has.
     """
 
     def __init__(
@@ -169,8 +182,9 @@ class GossipTimes:
         distances: GpuDistances,
         sets: tuple[Nodes, ...],
         shared: tuple[SharedCapacity, ...] = (),
+        root: int | None = None,
     ) -> None:
-        self.sets, self.shared = sets, shared
+        self.sets, self.shared, self._root = sets, shared, root
         self._distances = distances
         gpus = frozenset(distances.topology.compute)
         counts = [len(gpus.intersection(one)) for one in sets]
@@ -181,17 +195,19 @@ class GossipTimes:
             for v in gpus.intersection(one)
         }
         self._gpus = np.array(list(part))
+        self._set_of = {v: place for place, one in enumerate(sets) for v in one}
         self._part = np.array(list(part.values()), dtype=np.int64)
 
     def least_time(self, amount: Fraction) -> Fraction:
-        """Return the time in ticks before which no allreduce of an amount ends.
+        """Return the time in ticks before which the collective of an amount does not end.
 
         Parameters
         ----------
         amount : Fraction
             Of the data of one GPU, in units of capacity times ticks.
         """
-        due = 2 * (len(self.sets) - 1) * amount * self._whole**2
+        times = (len(self.sets) - 1) * (2 if self._root is None else 1)
+        due = times * amount * self._whole**2
         rate, carried, since = Fraction(0), Fraction(0), 0
         for ticks, more in self._rises:
             by_then = carried + rate * (ticks - since)
@@ -254,13 +270,20 @@ class GossipTimes:
             after = self._distances.over_switches(filter(self._acts, receivers), ahead=False)
             sent = self._most(self._ends(senders, after, ahead=True), ahead=False)
             needed = self._most(self._ends(receivers, before, ahead=False), ahead=True)
+            if self._root is not None:
+                sent = {0: self._whole}
+                from_root = self._distances.between[self._root]
+                before = {v: int(from_root[v]) for v in before if np.isfinite(from_root[v])}
             ways.append(_Way(sent, needed, list(self._between(senders, before, after))))
         return ways
 
     def _directions(self) -> Iterator[tuple[Nodes, Nodes]]:
-        """Yield each set with all others, as senders and receivers."""
+        """Yield each set with all others that need data, as senders and receivers."""
+        needy = [one for one in self.sets if self._root not in one]
         for one in self.sets:
-            yield one, tuple(v for other in self.sets if other is not one for v in other)
+            receivers = tuple(v for other in needy if other is not one for v in other)
+            if receivers:
+                yield one, receivers
 
     def _ends(self, nodes: Nodes, over: Mapping[int, int], *, ahead: bool) -> list[int]:
         """Return the GPUs among some nodes, and what a transfer over others may begin or end at.
@@ -303,22 +326,30 @@ class GossipTimes:
         """Return the largest share, over some nodes, of what is within each distance.
 
         Of the summands that a node may have, or of the GPUs that it may reach: for each set the
-        part of its GPUs, summed up, 1 at most.
+        part of its GPUs, summed up, 1 at most. What a root sends enters a set for the GPUs of that
+        set alone.
         """
         between = self._distances.between
         steps = (
             step
             for node in nodes
             for step in self._within(
-                between[node, self._gpus] if ahead else between[self._gpus, node]
+                between[node, self._gpus] if ahead else between[self._gpus, node],
+                self._part if self._root is None else self._part * self._beside(node),
             )
         )
         return _rising(steps)
 
-    def _within(self, away: npt.NDArray[np.float64]) -> list[tuple[int, int]]:
+    def _beside(self, node: int) -> npt.NDArray[np.bool_]:
+        """Return which GPUs are in the set of a node."""
+        return np.array([self._set_of[int(gpu)] == self._set_of[node] for gpu in self._gpus])
+
+    def _within(
+        self, away: npt.NDArray[np.float64], part: npt.NDArray[np.int64]
+    ) -> list[tuple[int, int]]:
         ticks, place = np.unique(away, return_inverse=True)
         parts = np.zeros(len(ticks), dtype=np.int64)
-        np.add.at(parts, place.reshape(-1), self._part)
+        np.add.at(parts, place.reshape(-1), part)
         shares = np.minimum(np.cumsum(parts), self._whole)
         known = np.isfinite(ticks)
         return list(zip(ticks[known].astype(int).tolist(), shares[known].tolist(), strict=True))

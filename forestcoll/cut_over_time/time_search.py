@@ -1,8 +1,8 @@
 """The proved least time of a collective at a size.
 
 Problem: T* = max over sources A and sinks v of the least T at which a flow over time brings the
-         data of A to v; and delta + M / rate for a bound on the rate. In an allreduce also the T of
-         gossip between sets of GPUs.
+         data of A to v; and delta + M / rate for a bound on the rate. In an allreduce, broadcast
+         or reduce also the T of gossip between sets of GPUs.
 Input:   a topology, a collective, sizes, alpha.
 Output:  the time, exactly, with labels of a cut over time or a delayed rate as proof.
 Cost:    one flow over time for each pair of sources and sinks, on classes of symmetric nodes; all
@@ -35,6 +35,7 @@ from forestcoll.errors import (
 )
 from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.problem.over_time.time_bound import (
+    GOSSIPS,
     DelayedRate,
     TimeBound,
     TimeCut,
@@ -197,7 +198,7 @@ class LeastTimes:
         self._work = 0
         cuts = _cuts(topology, self._rate, self._weights, reduction)
         self._first = list(separations(topology, collective, self._links, self._weights, cuts))
-        self._gossips = list(self._gossip_times()) if collective == "allreduce" else []
+        self._gossips = list(self._gossip_times(cuts)) if collective in GOSSIPS else []
 
     @cached_property
     def delay_us(self) -> Fraction:
@@ -234,20 +235,24 @@ class LeastTimes:
             by_rate_us=by_rate,
         )
 
-    def _gossip_times(self) -> Iterator[GossipTimes]:
+    def _gossip_times(self, priced: list[tuple[int, ...]]) -> Iterator[GossipTimes]:
         """Yield the times of gossip between boxes, and between one set and all else."""
-        distances = GpuDistances(self._topology, self._links)
+        reduction = self._collective in REDUCTIONS
+        network = self._topology.reversed() if reduction else self._topology
+        distances = GpuDistances(network, self._links)
         if not distances.are_exact:
             return
-        priced: list[tuple[int, ...]] = []
         if isinstance(self._rate, AllreduceBound):
             priced = [one.nodes for one in self._rate.sets[:_MOST_CUTS]]
+        root = None
+        if self._collective != "allreduce":
+            root = network.compute[self._weights.index(1)]
         sinks = dict.fromkeys(sink for one in self._first for sink in one.sinks)
-        for sets in gossip_sets(self._topology, priced, sinks):
-            alone = GossipTimes(distances, sets)
+        for sets in gossip_sets(network, priced, sinks, rooted=root is not None):
+            alone = GossipTimes(distances, sets, root=root)
             yield alone
             if binding := alone.binding():
-                yield GossipTimes(distances, sets, binding)
+                yield GossipTimes(distances, sets, binding, root)
 
     def _cut(self, size: int) -> tuple[Fraction, tuple[Fraction, ...]]:
         best, time = self._first[0], Fraction(-1)

@@ -239,6 +239,16 @@ FIRST_ROUTING = {"optima": 0, "order": "by-network", "gap": 0.5}
 SLOW_ROUTINGS = ("a dead NIC", "a dead rail", "dgx_h100:boxes=4", "mi250:boxes=2", "torus:dims=8x8")
 """Where TACCL's integer program takes a second or more for a few dozen GPUs, or has no symmetry."""
 
+EQUAL_BOXES = (
+    *BOXES[1:],
+    *XGMI[1:],
+    TREES[0],
+    *RAILS,
+    *DEAD,
+    "one-way boxes",
+)
+"""Two boxes or more of equal size, of several GPUs."""
+
 CLAIMS: Mapping[str, Mapping[str, Claim]] = {
     "direct": dict.fromkeys(
         ("allgather", "reduce-scatter", "allreduce", "all-to-all"), Claim(but())
@@ -340,6 +350,17 @@ CLAIMS: Mapping[str, Mapping[str, Claim]] = {
         Claim((*BOXES, *XGMI, *TREES, *RAILS, *DEAD, "one-way boxes"), parameters={"work": 0}),
     ),
     "tto": {"allreduce": Claim((IDLE_CORNER,))},
+    "sum-exchange": {
+        "allreduce": Claim(
+            (
+                *EQUAL_BOXES,
+                "torus:dims=3x3",
+                "torus:dims=8x8",
+                "torus:dims=2x3x4",
+                "hypercube:dimension=4",
+            )
+        )
+    },
 }
 """By baseline and collective."""
 

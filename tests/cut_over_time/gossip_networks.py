@@ -80,8 +80,10 @@ def random_sets(network: Topology, chance: random.Random) -> Iterator[tuple[tupl
             yield tuple(map(tuple, found))
 
 
-def within_the_program(seed: int) -> Counter[str] | None:
-    """Compare all bounds on an allreduce with what patterns deliver; None without a network.
+def within_the_program(seed: int, collective: str = "allreduce") -> Counter[str] | None:
+    """Compare all bounds on an allreduce or broadcast with what patterns deliver.
+
+    None without a network, or where nothing is delivered.
 
     Returns
     -------
@@ -98,11 +100,14 @@ def within_the_program(seed: int) -> Counter[str] | None:
     if network is None:
         return None
     alpha = chance.randint(0, 1)
-    steps = int(time_bound(network, "allreduce", 1, alpha).time_us) + chance.randint(1, 2)
-    size = int(most_summed(network, alpha, steps) * (1 - _ROUNDING))
+    root = None if collective == "allreduce" else 0
+    steps = int(time_bound(network, collective, 1, alpha, root=root).time_us)
+    steps += chance.randint(1, 2)
+    source = None if root is None else network.compute[root]
+    size = int(most_summed(network, alpha, steps, source) * (1 - _ROUNDING))
     if not size:
         return None
-    bound = time_bound(network, "allreduce", size, alpha)
+    bound = time_bound(network, collective, size, alpha, root=root)
     seen = Counter(bounds=1, gossip=isinstance(bound.proof, GossipOverTime))
     for one in (bound, *_by_gossip(bound, chance)):
         assert verify_time_bound(one) == one.time_us <= steps, one.proof
@@ -113,12 +118,14 @@ def within_the_program(seed: int) -> Counter[str] | None:
 
 def _by_gossip(bound: TimeBound, chance: random.Random) -> Iterator[TimeBound]:
     """Yield the bounds of random sets for the same question."""
+    root = None if bound.root is None else bound.topology.compute[bound.root]
     links = TimedLinks.of(bound.topology, bound.alpha_us, reduction=False)
     distances = GpuDistances(bound.topology, links)
     amount = links.amount(Fraction(bound.size_bytes))
     for sets in random_sets(bound.topology, chance):
         groups = bound.topology.shared
         for shared in {(), groups, groups[::-1], groups[:1]}:
-            time_us = GossipTimes(distances, sets, shared).least_time(amount) / links.ticks_per_us
+            found = GossipTimes(distances, sets, shared, root).least_time(amount)
+            time_us = found / links.ticks_per_us
             proof = GossipOverTime(sets, tuple(one.name for one in shared))
             yield replace(bound, time_us=time_us, proof=proof)

@@ -1,10 +1,10 @@
-"""What an allreduce can deliver by a time: fractions of patterns of messages, by column generation.
+"""What an allreduce or broadcast can deliver by a time: patterns of messages, by column generation.
 
 A pattern is a set of messages, each with its start, over which every GPU gets what depends on all
-others; a message holds all that its sender knows. That is more than sums allow. Each piece of the
-data follows a pattern. The master program mixes patterns within what links, and shared capacities,
-carry in each microsecond; a mixed-integer program prices the next pattern by its prices. With whole
-latencies, rates that are constant in each microsecond lose nothing.
+others, or on the root; a message holds all that its sender knows. That is more than sums allow.
+Each piece of the data follows a pattern. The master program mixes patterns within what links, and
+shared capacities, carry in each microsecond; a mixed-integer program prices the next pattern by its
+prices. With whole latencies, rates that are constant in each microsecond lose nothing.
 """
 
 from __future__ import annotations
@@ -38,8 +38,10 @@ class _Message:
     uses: tuple[tuple[int, int], ...]
 
 
-def most_summed(topology: Topology, alpha: int, steps: int) -> float:
+def most_summed(topology: Topology, alpha: int, steps: int, root: int | None = None) -> float:
     """Return the largest size, in bytes, of which an allreduce may be done after whole steps.
+
+    With a root, a GPU, of which a broadcast may be done.
 
     Parameters
     ----------
@@ -54,7 +56,10 @@ def most_summed(topology: Topology, alpha: int, steps: int) -> float:
         return 0.0
     loads = _loads(topology, messages)
     limits = np.array([_limit(topology, use) for use in loads.uses])
-    pricing = _Pricing(topology, messages, steps)
+    pairs = list(permutations(topology.compute, 2))
+    if root is not None:
+        pairs = [pair for pair in pairs if pair[0] == root]
+    pricing = _Pricing(topology, messages, steps, pairs)
     centre = np.ones(len(limits))
     prices, amount, least = centre, 0.0, np.inf
     patterns: list[npt.NDArray[np.float64]] = []
@@ -138,10 +143,16 @@ def _mixed(
 class _Pricing:
     """The cheapest pattern, as a mixed-integer program.
 
-    A variable for each message, and a flow within the messages from each GPU to each other.
+    A variable for each message, and for each pair of GPUs a flow within the messages.
     """
 
-    def __init__(self, topology: Topology, messages: list[_Message], steps: int) -> None:
+    def __init__(
+        self,
+        topology: Topology,
+        messages: list[_Message],
+        steps: int,
+        pairs: list[tuple[int, int]],
+    ) -> None:
         self._messages = len(messages)
         column: dict[object, int] = {j: j for j in range(len(messages))}
 
@@ -150,7 +161,7 @@ class _Pricing:
 
         most, equal = Rows(), Rows()
         stores = [v for v, node in enumerate(topology.nodes) if not node.is_switch]
-        for pair in permutations(topology.compute, 2):
+        for pair in pairs:
             net: dict[tuple[int, int], list[tuple[int, float]]] = defaultdict(list)
             for j, one in enumerate(messages):
                 most.add([(at(pair, j), 1.0), (j, -1.0)], 0)

@@ -11,9 +11,11 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from baselines.libraries.sum_exchange import METHOD as SUM_EXCHANGE
+from baselines.libraries.sum_exchange import dimensions
 from baselines.registry import METHODS
 from forestcoll.bounded_depth.depth_limit import least_depth
-from forestcoll.errors import UnknownMethodError, did_you_mean
+from forestcoll.errors import UnknownMethodError, UnsupportedError, did_you_mean
 from forestcoll.forest_over_time.one_phase import MOST_GPUS
 from forestcoll.problem.demand import Demand
 from forestcoll.problem.options import Options
@@ -28,12 +30,14 @@ FORESTS = "forestcoll"
 """The name that requests all forests."""
 
 BASELINES = (
-    "direct", "one-shot", "bruck", "recursive-halving-doubling", "ring", "nccl-tree",
-    "double-binary-tree", "nccl-nvls", "nccl-nvls-tree", "bfb", "torus", "shifted-ring",
-    "shifted-bfb-ring", "blueconnect", "multitree", "blink", "blink-switch", "unwound",
+    "direct", "one-shot", "sum-exchange", "bruck", "recursive-halving-doubling", "ring",
+    "nccl-tree", "double-binary-tree", "nccl-nvls", "nccl-nvls-tree", "bfb", "torus",
+    "shifted-ring", "shifted-bfb-ring", "blueconnect", "multitree", "blink", "blink-switch",
+    "unwound",
 )  # fmt: skip
 """Baselines that are tried by default: quick ones that make the same schedule at every run."""
 
+_MOST_HALVED = 4  # dimensions: with more, two phases take as little data and not more hops
 _FEW_TREES = (1, 2, 3, 4)
 _TALLER = (0, 1, 2, 3, 5)  # hops above the least depth
 _ROOTED_TALLER = (*_TALLER, 8)  # trees of one root are few, and soon found
@@ -135,10 +139,25 @@ def recipes(
     check_known(asked)
     found: list[Recipe] = []
     for name in asked:
-        found += (
-            forests(topology, collective, root, sizes) if name == FORESTS else [Recipe(name, name)]
-        )
+        if name == FORESTS:
+            found += forests(topology, collective, root, sizes)
+        elif name == SUM_EXCHANGE and collective == "allreduce":
+            found += _sum_exchanges(topology)
+        else:
+            found.append(Recipe(name, name))
     return tuple(found)
+
+
+def _sum_exchanges(topology: Topology) -> list[Recipe]:
+    """Return a recipe for each number of halved dimensions; one to be refused if there are none."""
+    try:
+        most = min(dimensions(topology) - 1, _MOST_HALVED)
+    except UnsupportedError:
+        return [Recipe(SUM_EXCHANGE, SUM_EXCHANGE)]
+    return [
+        Recipe(f"{SUM_EXCHANGE}, {n} halved", SUM_EXCHANGE, MappingProxyType({"halved": n}))
+        for n in range(most + 1)
+    ]
 
 
 def check_known(asked: Sequence[str]) -> None:

@@ -12,8 +12,9 @@ b max(0, label_h - label_t - l) across it. GPUs with the label 0 are sources, th
 are sinks. If the data that sources have and sinks need are as much as all links carry, no schedule
 ends before T.
 
-In an allreduce, m sets of GPUs gossip: each piece of the data goes from set to set 2 (m - 1) times.
-Transfers that are sent early, or arrive late, count in part; those over a shared capacity together.
+In an allreduce, m sets of GPUs gossip: each piece of the data goes from set to set 2 (m - 1) times,
+in a broadcast or reduce m - 1 times. Transfers that are sent early, or arrive late, count in part;
+those over a shared capacity together.
 """
 
 from __future__ import annotations
@@ -31,7 +32,10 @@ from forestcoll.topology.graph import Link
 from forestcoll.topology.in_brief import InBrief
 from forestcoll.topology.model import Topology
 
-__all__ = ["DelayedRate", "GossipOverTime", "TimeBound", "TimeCut", "TimeProof"]
+__all__ = ["GOSSIPS", "DelayedRate", "GossipOverTime", "TimeBound", "TimeCut", "TimeProof"]
+
+GOSSIPS = ("allreduce", "broadcast", "reduce")
+"""Collectives that gossip between sets may bound."""
 
 _GROUPS_SHOWN = 8
 
@@ -76,7 +80,9 @@ class DelayedRate:
 
 @dataclass(frozen=True, slots=True)
 class GossipOverTime:
-    """Sets of GPUs that must learn what all others know, in an allreduce.
+    """Sets of GPUs that must learn what all others know, or what the root knows.
+
+    In a reduce they are of the reversed network, in which the root sends.
 
     Parameters
     ----------
@@ -165,11 +171,14 @@ class TimeBound(InBrief):
         ]
 
     def _gossip_in_words(self, proof: GossipOverTime) -> list[str]:
-        times = 2 * (len(proof.sets) - 1)
+        rooted = self.collective != "allreduce"
+        times = (len(proof.sets) - 1) * (1 if rooted else 2)
+        seldom = "comes from few" if self.reduction else "reaches few"
         gpus = [[v for v in one if v in self.topology.rank_of] for one in proof.sets]
         return [
             f"each of {self.size_bytes} bytes must go {times} times between {len(gpus)} sets of "
-            "GPUs, or more often where it carries few summands or reaches few GPUs",
+            "GPUs, or more often where it "
+            + (f"{seldom} GPUs" if rooted else "carries few summands or reaches few GPUs"),
             *(nodes_in_words(self.topology, one) for one in gpus[:_GROUPS_SHOWN]),
             *(f"over {name} only what it carries" for name in proof.shared[:_GROUPS_SHOWN]),
         ]

@@ -1,8 +1,9 @@
-"""Proof that an allreduce takes a time, by gossip between sets of GPUs.
+"""Proof that an allreduce or broadcast takes a time, by gossip between sets of GPUs.
 
-Problem: can no allreduce of a size end before a time, by the sets that come with it?
-Input:   a network, the latency of each link, sets, names of shared capacities that count, a size
-         and a time; sets and names are not trusted.
+Problem: can no allreduce, or broadcast from a root, of a size end before a time, by the sets that
+         come with it? A reduce is a broadcast on the reversed network.
+Input:   a network, the latency of each link, sets, names of shared capacities that count, a time;
+         sets and names are not trusted.
 Output:  what links carry by then, counted as below; at most what they must carry if it is proved.
 Cost:    two searches for least latencies from each GPU at a set's border.
 Source:  docs/mathematics/time-bound.md. Shares no code with the search for sets.
@@ -12,6 +13,10 @@ voice may be heard by an ear are one-way gossip between m sets, so every piece o
 2 (m - 1) of them at least. A transfer that is sent at s and arrives at T - r is one of them with a
 probability of at most A(s) B(r). A(s) is the sum, over all sets, of the part of their GPUs whose
 data a sender may have by s; B(r) of the GPUs that a receiver may still reach in r; both 1 at most.
+
+Of a broadcast each other set has an ear. Every piece enters that set by a transfer after which it
+stays inside until the ear has it, so it is in m - 1 of them. One of these is sent no earlier than
+data of the root may be there, and B(r) is of the GPUs of the receiver's own set.
 
 Links of a shared capacity carry no more than its limit at a time, and count as its best link does.
 """
@@ -40,10 +45,12 @@ def carried_in_gossip(
     sets: Sequence[Sequence[int]],
     time_us: Fraction,
     shared: Sequence[str] = (),
+    root: int | None = None,
 ) -> Fraction:
     """Return how many bytes links carry between the sets by a time, as far as they count.
 
-    A link of several shared capacities counts for the first that is named.
+    A link of several shared capacities counts for the first that is named. With a root they are
+    the bytes of a broadcast.
 
     Raises
     ------
@@ -59,11 +66,24 @@ def carried_in_gossip(
     total = Fraction(0)
     for place in range(len(sets)):
         senders = {v for v in of_node if of_node[v] == place}
-        receivers = of_node.keys() - senders
+        idle = {place} if root is None else {place, of_node[root]}
+        receivers = {v for v, other in of_node.items() if other not in idle}
         before = network.nearest(network.acting(senders), back=False, forwarding=True)
         after = network.nearest(network.acting(receivers), back=True, forwarding=True)
-        known = _shares(network, sets, network.ends(senders, after, back=False), towards=True)
-        reached = _shares(network, sets, network.ends(receivers, before, back=True), towards=False)
+        comes = network.ends(receivers, before, back=True)
+        if root is None:
+            goes = network.ends(senders, after, back=False)
+            known = _shares(network, sets, goes, towards=True)
+            reached = _shares(network, sets, comes, towards=False)
+        else:
+            known = [(Fraction(0), Fraction(1))]
+            reached = _largest(
+                step
+                for v in comes
+                for step in _summed(_shares(network, [sets[of_node[v]]], [v], towards=False))
+            )
+            from_root = network.nearest([root], back=False, forwarding=False)
+            before = {v: from_root[v] for v in before if v in from_root}
         for link, sooner, later in _crossing(network, sets, senders, before, after):
             ends = link.tail, link.head
             name = next((name for name, (_, held) in limits.items() if ends in held), None)
@@ -172,7 +192,7 @@ def _shares(
     for end in ends:
         share = Fraction(0)
         for away, gpu in network.gpus_near(end, back=towards):
-            share += part[gpu]
+            share += part.get(gpu, Fraction(0))
             values[away] = max(min(Fraction(1), share), values.get(away, Fraction(0)))
             if share >= 1:
                 break

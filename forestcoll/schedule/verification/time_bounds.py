@@ -135,13 +135,19 @@ def _due(bound: TimeBound, labels: tuple[Fraction, ...]) -> Fraction:
 
 def _check_gossip(bound: TimeBound, proof: GossipOverTime) -> None:
     """Check that links carry no more between the sets than they must."""
-    if bound.collective != "allreduce":
-        fail(f"gossip between sets bounds an allreduce, not a {bound.collective}")
+    rooted = bound.collective in _ROOTED
+    if bound.collective != "allreduce" and not rooted:
+        fail(f"gossip between sets bounds no {bound.collective}")
     if bound.time_us == 0:
         fail("gossip proves no time of 0")
-    late = _latencies(bound.topology, bound.alpha_us)
-    carried = carried_in_gossip(bound.topology, late, proof.sets, bound.time_us, proof.shared)
-    due = 2 * (len(proof.sets) - 1) * bound.size_bytes
+    network, late = bound.topology, _latencies(bound.topology, bound.alpha_us)
+    if bound.collective in _BACKWARD:
+        of_link = {(e.tail, e.head): one for e, one in zip(network.links, late, strict=True)}
+        network = network.reversed()
+        late = [of_link[e.head, e.tail] for e in network.links]
+    root = network.compute[bound.weights.index(1)] if rooted else None
+    carried = carried_in_gossip(network, late, proof.sets, bound.time_us, proof.shared, root)
+    due = (len(proof.sets) - 1) * bound.size_bytes * (1 if rooted else 2)
     if carried > due:
         fail(
             f"the links carry {carried} bytes between the sets, more than the {due} that must go "

@@ -37,6 +37,7 @@ NETWORKS = {
     ),
     **dict.fromkeys(("nccl-collnet-direct", "nccl-collnet-chain"), "dgx_h100:boxes=2,sharp=true"),
     "swing": "torus:dims=4x4",
+    "sum-exchange": "torus:dims=4x4",
     "trivance": "torus:dims=3x3",
 }
 """Where a method runs that does not on four GPUs all linked."""

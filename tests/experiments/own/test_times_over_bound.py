@@ -110,5 +110,23 @@ def test_other_schedules_are_tried_with_allreduces() -> None:
     small, large = measured(["dgx_a100:boxes=2"], ["allreduce"], [1024, 2**22])
     assert small.baseline in ("one-shot", "allgather of inputs")
     assert small.best_us == small.baseline_us == pytest.approx(10 + 8 * 1024 / 25_000)
-    assert large.method == "rail exchange"
+    assert large.method == "sum-exchange, 1 halved"
     assert large.best_us == pytest.approx(allreduce("dgx_a100:boxes=2", 2**22).best_us, rel=0.01)
+
+
+def broadcasts(*networks: str, sizes: tuple[int, ...]) -> list[float]:
+    return [
+        row.of_bound
+        for row in STORED
+        if row.collective == "broadcast" and row.topology in networks and row.size_bytes in sizes
+    ]
+
+
+def test_broadcasts_are_as_near_to_the_bound_as_the_page_says() -> None:
+    few = [f"dgx_{kind}:boxes={boxes}" for kind in ("a100", "h100") for boxes in (2, 4)]
+    many = [f"dgx_{kind}:boxes={boxes}" for kind in ("a100", "h100") for boxes in (4, 16)]
+    assert max(broadcasts(*few, sizes=SIZES[:3])) < 1.05
+    assert sum(one < 1.001 for one in broadcasts(*few, sizes=SIZES[:3])) > 6
+    between = broadcasts(*many, sizes=SIZES[5:8])
+    assert (round(min(between), 1), round(max(between), 1)) == (1.3, 2.0)
+    assert round(max(broadcasts("nvl72", sizes=SIZES)), 1) == 2.2

@@ -4,8 +4,8 @@ Random networks of the contest, half of them with latencies, random alpha and si
 1 GB. No simulated schedule of any method ends before the bound on simulations, and that bound is
 never above the bound of the model, whose certificate is right.
 
-On the networks of the kind ``patterns``, of 3 to 5 nodes, bounds on allreduces meet the best
-mixture of patterns of messages instead.
+On the networks of the kind ``patterns``, of 3 to 5 nodes, bounds on allreduces and broadcasts meet
+the best mixture of patterns of messages instead.
 """
 
 import random
@@ -132,8 +132,8 @@ def examine(family: str, seed: int, on_stage: OnStage) -> Outcome:
     began, words, gpus = time.perf_counter(), "", 0
     try:
         if family == PATTERNS:
-            seen = within_the_program(seed)
-            words = "no network" if seen is None else f"{seen['sets']} bounds on an allreduce"
+            seen = [within_the_program(seed, one) for one in ("allreduce", "broadcast")]
+            words = ", ".join("no network" if n is None else f"{n['sets']} bounds" for n in seen)
         else:
             gpus, words = _simulate_all(family, seed, on_stage)
     except Exception as error:  # whatever it is, it is a finding

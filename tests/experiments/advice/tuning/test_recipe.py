@@ -42,6 +42,22 @@ def test_default_baselines_are_of_the_registry_and_names_differ() -> None:
     assert len({one.name for one in found}) == len(found) == 15 + len(BASELINES)
 
 
+def test_sums_are_exchanged_along_each_number_of_dimensions_but_one() -> None:
+    """Boxes have two dimensions; of a hypercube of 7 at most 4 are halved."""
+
+    def halved(name: str) -> list[int | None]:
+        found = recipes(load_topology(name), ["sum-exchange"], "allreduce")
+        assert len({one.name for one in found}) == len(found)
+        return [one.parameters.get("halved") for one in found]
+
+    assert halved("dgx_a100:boxes=2") == [0, 1]
+    assert halved("torus:dims=3x3x3") == [0, 1, 2]
+    assert halved("hypercube:dimension=7") == [0, 1, 2, 3, 4]
+    assert halved("ring:nodes=4") == [None]
+    (refused,) = recipes(load_topology("dgx_a100:boxes=2"), ["sum-exchange"], "allgather")
+    assert refused.name == "sum-exchange"
+
+
 def test_those_named_are_tried_once_each_in_their_order() -> None:
     found = recipes(RING, ["sccl", "ring", "sccl"])
     assert [one.name for one in found] == ["sccl", "ring"]

@@ -245,3 +245,20 @@ def test_all_usable_schedules_are_checked_for_refusals() -> None:
     )
     assert asked == {"direct", "bfb"}
     assert [one.name for one in found.ranges] == ["direct"]
+
+
+def test_exchanges_of_sums_win_between_one_latency_and_little_data() -> None:
+    """1 MB on two boxes: three hops, and an eighth of the data over each NIC of 25 GB/s.
+
+    Without pipelining 7/8 MB over 300 GB/s in the boxes come on top, twice.
+    """
+    methods = ["one-shot", "direct", "sum-exchange"]
+    model = AlphaBeta(window="unlimited")
+    found = tune("dgx_a100:boxes=2", "allreduce", ["1KB", "1MB"], methods=methods, model=model)
+    assert found.best(2**10).name == "one-shot"
+    best = found.candidate("sum-exchange, 1 halved")
+    assert found.best(2**20) == best
+    assert best.schedule is not None
+    verify(best.schedule)
+    least_s = 30e-6 + 2**20 / 25e9 / 8
+    assert least_s < found.sizes[-1].time_s < least_s + 2 * 7 / 8 * 2**20 / 300e9

@@ -103,7 +103,47 @@ def of_a_bus_inwards() -> dict[str, Any]:
     return document
 
 
+def of_a_root(collective: str, wire: str) -> dict[str, Any]:
+    """28 us for 4 KB over a wire, and 9 GB/s back (tests/schedule/verification/test_gossip.py)."""
+    network = network_of("a b c d", f"a - b: 1, c - d: 1, {wire}, {wire[4]} > {wire[0]}: 9")
+    found = time_bound(network, collective, 4000, root=0)
+    made = certificate_of_time(
+        replace(found, time_us=Fraction(28), proof=GossipOverTime(((0, 1), (2, 3))))
+    )
+    document: dict[str, Any] = made.model_dump(mode="json", by_alias=True)
+    return document
+
+
+def of_a_broadcast() -> dict[str, Any]:
+    return of_a_root("broadcast", "b > c: 1")
+
+
+def of_a_reduce() -> dict[str, Any]:
+    return of_a_root("reduce", "c > b: 1")
+
+
+def of_own_gpus() -> dict[str, Any]:
+    """28 us for 6.5 KB, which count for the GPUs of the set that they enter (same file)."""
+    network = network_of(
+        "a c d e f", "a > c: 1, c - d: 1 10, c - e: 1, e - f: 1 10, e - d: 1, c > a: 1"
+    )
+    found = time_bound(network, "broadcast", 6500, root=0)
+    proof = GossipOverTime(((0,), (1, 2), (3, 4)))
+    made = certificate_of_time(replace(found, time_us=Fraction(28), proof=proof))
+    document: dict[str, Any] = made.model_dump(mode="json", by_alias=True)
+    return document
+
+
+def of_a_bus_from_a_root() -> dict[str, Any]:
+    """18 us for 1 KB over 1/4 GB/s, to a root whose box has it inwards."""
+    return written(PAIRS.with_shared("bus", ["s -> a", "s -> b"], "1/4"), "reduce", 1000, root=0)
+
+
 MAKERS = {
+    "broadcast": of_a_broadcast,
+    "reduce": of_a_reduce,
+    "own": of_own_gpus,
+    "root bus": of_a_bus_from_a_root,
     "cut": cut,
     "trees": of_trees,
     "sums": of_sums,
@@ -125,6 +165,10 @@ MAKERS = {
         ("sums", "4000090/9", "rate after a delay", "each piece summed up at one GPU; "),
         ("pairs", "1000030/3", "rate after a delay", "any schedule"),
         ("gossip", "22", "gossip over time", "any schedule"),
+        ("broadcast", "28", "gossip over time", "any schedule"),
+        ("reduce", "28", "gossip over time", "any schedule"),
+        ("own", "28", "gossip over time", "any schedule"),
+        ("root bus", "18", "gossip over time", "any schedule"),
         ("behind", "49/3", "gossip over time", "any schedule"),
         ("bus", "214/9", "gossip over time", "any schedule"),
         ("inwards", "214/9", "gossip over time", "any schedule"),
@@ -173,6 +217,11 @@ CHANGES: dict[str, tuple[str, Callable[[dict[str, Any]], Any]]] = {
     "gossip over no bus": ("bus", lambda c: c["proof"]["shared"].append("tram")),
     "gossip over a wider bus": ("bus", lambda c: c["shared"][0].update(bandwidth_gb_s="3/2")),
     "gossip over a bus of one link": ("bus", lambda c: c["shared"][0]["links"].pop()),
+    "a later broadcast": ("broadcast", lambda c: c.update(time_us="2801/100")),
+    "a later reduce": ("reduce", lambda c: c.update(time_us="2801/100")),
+    "a later broadcast to own GPUs": ("own", lambda c: c.update(time_us="2801/100")),
+    "a later reduce over a bus": ("root bus", lambda c: c.update(time_us="1801/100")),
+    "a reduce the other way": ("broadcast", lambda c: c.update(collective="reduce")),
     "later gossip": ("gossip", lambda c: c.update(time_us="2201/100")),
     "gossip without a GPU": ("gossip", lambda c: c["proof"]["sets"][1].pop()),
     "gossip of one set": ("gossip", lambda c: c["proof"]["sets"].pop()),

@@ -1,0 +1,109 @@
+"""Allreduces that exchange sums: proved, counted by hand, and refused on other networks."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from baselines.libraries.sum_exchange import dimensions, generate
+from forestcoll.compilation import compile_program
+from forestcoll.errors import InvalidParameterError, UnsupportedError
+from forestcoll.schedule import StepSchedule, cost, verify
+from forestcoll.schedule.simulate import AlphaBeta, Simulator
+from forestcoll.topology import Topology, load_topology
+from tests.hand_networks import network_of
+
+
+def made(name: str, halved: int) -> StepSchedule:
+    schedule = generate(load_topology(name), halved=halved)
+    verify(schedule)
+    return schedule
+
+
+def sent(schedule: StepSchedule) -> list[int]:
+    """Transfers in each step."""
+    return np.bincount(schedule.sends.step).tolist()
+
+
+def time_us(schedule: StepSchedule, size: int) -> float:
+    model = AlphaBeta(alpha_us=10, window="unlimited")
+    return Simulator(compile_program(schedule)).run(size, model, 1).time_s * 1e6
+
+
+@pytest.mark.parametrize(("halved", "steps"), [(0, [168, 48]), (1, [168, 48, 168])])
+def test_boxes_take_a_hop_for_each_dimension_and_one_more_if_halved(
+    halved: int, steps: list[int]
+) -> None:
+    """3 boxes of 8: 7 summands for each of 24 GPUs or parts, 2 sums for each, 7 copies of each."""
+    schedule = made("dgx_a100:boxes=3", halved)
+    assert sent(schedule) == steps
+    assert 10 * len(steps) < time_us(schedule, 1) < 10 * len(steps) + 0.01
+
+
+def test_rates_of_boxes_by_hand() -> None:
+    """A NIC of 25 GB/s sends 2 sums of all data, or of an eighth of it. NVLinks have 300 GB/s."""
+    assert cost(made("dgx_a100:boxes=3", 0)).algbw_gb_s == Fraction(25, 2)
+    assert cost(made("dgx_a100:boxes=3", 1)).algbw_gb_s == 8 * Fraction(25, 2)
+
+
+@pytest.mark.parametrize(
+    ("halved", "steps"), [(0, [24] * 3), (1, [24] * 4), (2, [48, 24, 24, 24, 48])]
+)
+def test_a_cube_exchanges_what_it_does_not_halve(halved: int, steps: list[int]) -> None:
+    """A cube of 3: from each of 3 first dimensions on, 8 GPUs send all, or the half of it.
+
+    Halved once, 3 x 2 chunks have 4 owners each: 4 transfers to them, 4 exchanges in each of two
+    dimensions, 4 transfers back. Halved twice, 3 x 4 chunks have 4 owners, and then 2.
+    """
+    schedule = made("hypercube:dimension=3", halved)
+    assert sent(schedule) == steps
+    assert 10 * len(steps) < time_us(schedule, 1) < 10 * len(steps) + 0.01
+
+
+@pytest.mark.parametrize(("halved", "steps"), [(0, [96, 96]), (1, [96, 96, 96])])
+def test_a_torus_exchanges_along_rows_and_columns(halved: int, steps: list[int]) -> None:
+    """4 x 4: 8 lines of 12 pairs in a step, one half of the data along rows, one along columns.
+
+    Halved: 2 x 4 chunks with an owner in each of 4 lines, who gets 3 summands, or exchanges 3.
+    """
+    schedule = made("torus:dims=4x4", halved)
+    assert sent(schedule) == steps
+    assert 20 * len(steps) < time_us(schedule, 1) < 20 * len(steps) + 0.01
+
+
+def test_parts_of_unequal_dimensions_have_a_third_of_the_data_each() -> None:
+    """2 x 3 x 4, halved twice: 6, 12 and 8 parts; the whole is 3 times 24 units."""
+    chunks = made("torus:dims=2x3x4", 2).chunks
+    assert chunks.whole == 72
+    assert chunks.size.tolist() == [4] * 6 + [2] * 12 + [3] * 8
+
+
+def test_dimensions_are_counted() -> None:
+    for name, count in (("dgx_a100:boxes=2", 2), ("torus:dims=2x3x4", 3)):
+        assert dimensions(load_topology(name)) == count
+
+
+@pytest.mark.parametrize("halved", [-1, 2])
+def test_a_dimension_is_left_for_the_exchange(halved: int) -> None:
+    with pytest.raises(InvalidParameterError, match=f"halved is {halved}; it must be 0 to 1, "):
+        made("torus:dims=3x3", halved)
+
+
+def test_it_has_allreduces_only() -> None:
+    with pytest.raises(UnsupportedError, match="has no allgather; it has allreduce"):
+        generate(load_topology("torus:dims=3x3"), "allgather")
+
+
+@pytest.mark.parametrize(
+    ("network", "message"),
+    [
+        (load_topology("ring:nodes=5"), "is a ring; sum-exchange takes boxes"),
+        (load_topology("dgx_a100:boxes=1"), "is not a torus"),
+        (network_of("a@0 b@0 c@1 [s]", "a b c - s: 1", "unequal"), "unequal is not a torus"),
+        (network_of("a@0 b@0 c d [s]", "a b c d - s: 1", "outside"), "outside is not a torus"),
+        (network_of("a@0 b@1 c@2 [s]", "a b c - s: 1", "single"), "single is not a torus"),
+    ],
+)
+def test_other_networks_are_refused(network: Topology, message: str) -> None:
+    with pytest.raises(UnsupportedError, match=message):
+        generate(network)
