@@ -20,8 +20,10 @@ from forestcoll.forest_over_time.timed_trees import TimedTree
 
 __all__ = ["SlotSearch"]
 
-_GAPS = (1, 2, 3)
-_MOST_SLOTS, _MOST_ROWS = 24, 300
+_GAPS = (1, 2, 3, 6)
+_FINE, _FAR = 6, 1.1  # so fine slots only where others take over a tenth longer than a good time
+_ROUNDING = 1e-9  # as a share of a time
+_MOST_SLOTS, _MOST_ROWS = 24, 600
 
 
 class SlotSearch:
@@ -68,6 +70,8 @@ class SlotSearch:
 
         least = good  # no plan is known to be possible below
         for number, gap in enumerate(_GAPS):
+            if gap == _FINE and not best > _FAR * good > 0:
+                break
             few = max(1, math.floor((least / self._late - 1) * gap + 1))
             many = min(self._most, math.ceil((best / self._late - 1) * gap) - 1)
             if number == 0:
@@ -78,8 +82,9 @@ class SlotSearch:
                 if plan is not None and time < best:
                     best = time
                     yield plan
-                if time > self._late * (1 + middle / gap):  # slots must be wider than a hop
-                    least = max(least, min(best, self._late * (1 + middle / gap)))
+                narrow = self._late * (1 + middle / gap)
+                if time > narrow * (1 + _ROUNDING):  # slots must be wider than a hop
+                    least = max(least, min(best, narrow))
                     few = middle + 1
                 else:
                     many = middle - 1

@@ -41,6 +41,14 @@ def test_finer_slots_are_tried_for_small_data():
     assert times(found, 1e-3) == pytest.approx([3, 2.5, 7 / 3])
 
 
+def test_the_finest_slots_are_tried_far_from_a_good_time():
+    """Six slots a hop take 13/6 us; not where 7/3 us are within a tenth of a good time."""
+    found = plans(1e-3, best=3.1, good=2.1)
+    assert [one.gap for one in found] == [1, 2, 3, 6]
+    assert times(found, 1e-3)[-1] == pytest.approx(13 / 6)
+    assert [one.gap for one in plans(1e-3, best=3.1, good=2.13)] == [1, 2, 3]
+
+
 def test_a_good_time_ends_the_search():
     assert [one.gap for one in plans(1e-3, best=3.1, good=2.9)] == [1]
     assert not plans(1e-3, best=2.8, good=2.9)
