@@ -3,8 +3,8 @@
 To read: this and ``shell`` (commands, loaded when called; errors as one line and an exit code).
 Then what commands share: ``options``, ``changed``, ``demands`` (input), ``output``, ``facts``.
 Then the commands: ``networks``, ``importing``, ``nccl_channels``, ``optima``, ``sized_optima``,
-``what_if``, ``generation``, ``depths``, ``replan``, ``inspection``, ``simulation``, ``schemas``,
-and ``runtime_files/``.
+``what_if``, ``generation`` with ``written_trees``, ``depths``, ``replan``, ``inspection``,
+``simulation``, ``schemas``, and ``runtime_files/``.
 
 Exit codes: 0 done, 1 a check failed, 2 bad input or an unwritable file, 3 a limit was reached or
 the problem is infeasible, 130 interrupted.
@@ -27,6 +27,7 @@ app = typer.Typer(
     no_args_is_help=True,
     context_settings={"help_option_names": ["--help", "-h"]},
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # plain help: rich takes longer to load than all else
 )
 
 

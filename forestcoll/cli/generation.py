@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -34,26 +33,10 @@ from forestcoll.cli.options import (
     read_if_given,
     root_of,
 )
-from forestcoll.cli.output import SCHEDULES, expect_writable, progress_bars, report
+from forestcoll.cli.output import SCHEDULES, expect_writable, report
 from forestcoll.errors import ExportError, InvalidParameterError
-from forestcoll.generation import generate
-from forestcoll.k_scan import best_k
 from forestcoll.problem.limits import MOST_SECONDS
 from forestcoll.problem.options import LP_TIME_LIMIT_S, Options
-from forestcoll.schedule import (
-    Allreduce,
-    AllreduceVerdict,
-    FactoredForest,
-    Verdict,
-    verify,
-    write_schedule,
-)
-from forestcoll.schedule.allreduce import TreeSchedule
-from forestcoll.topology.model import Topology
-from forestcoll.tree_latency import latency
-
-if TYPE_CHECKING:
-    from forestcoll.forest_over_time.timed_forests import TimedSchedule
 
 __all__ = ["generate_schedule"]
 
@@ -145,6 +128,11 @@ def generate_schedule(
     json_: Json = False,
 ) -> None:
     """Generate a schedule, verify it, report whether it is optimal, and write .json or .npz."""
+    # Half of the start of a command, which its help does not need.
+    from forestcoll.cli.written_trees import written_trees
+    from forestcoll.k_scan import best_k
+    from forestcoll.schedule.files import write_schedule
+
     expect_writable(output, SCHEDULES)
     if factored and output.suffix.lower() != ".npz":
         raise ExportError(f"{output}: --factored needs a name that ends in .npz")
@@ -185,7 +173,7 @@ def generate_schedule(
     tried = None if max_k is None else best_k(topology, max_k, options)
     if tried is not None:
         options = replace(options, k=tried.lowest.k if low else tried.fastest.k)
-    made = _written_trees(topology, options, output, check=check, exact_depth=exact_depth)
+    made = written_trees(topology, options, output, check=check, exact_depth=exact_depth)
     choices = None if tried is None else [asdict(choice) for choice in tried.choices]
     facts = {"topology": topology.name, **about, "collective": collective, "tried": choices, **made}
     if not json_ and _may_be_shallower(made, options):
@@ -208,49 +196,6 @@ def _may_be_shallower(made: dict[str, Any], options: Options) -> bool:
     return excess >= _EXCESS_HOPS
 
 
-def _written_trees(
-    topology: Topology, options: Options, output: Path, *, check: bool, exact_depth: bool
-) -> dict[str, Any]:
-    """Generate trees, verify them if asked to, write them, and return the facts about them."""
-    with progress_bars() as progress:
-        made = generate(topology, options, progress=progress)
-    schedule = made.schedule
-    verdict = verify(schedule) if check else None
-    write_schedule(schedule, output)
-    return {
-        **_tree_facts(schedule, verdict, exact_depth=exact_depth),
-        "algbw_gb_s": schedule.algbw_gb_s if schedule.time_s_per_gb else None,
-        **_proved(schedule, verdict),
-        **({} if made.timed is None else _time_facts(made.timed)),
-        **made.saved,
-        "stages_s": dict(made.seconds),
-    }
-
-
-def _time_facts(timed: TimedSchedule) -> dict[str, Any]:
-    """Return both bounds on the time at the size, and their ratio."""
-    return {
-        "size_bytes": timed.size_bytes,
-        "alpha_us": timed.alpha_us,
-        "time_us": timed.time_us,
-        "by": timed.plan,
-        "bound_us": timed.bound.time_us,
-        "of_bound": timed.of_bound,
-    }
-
-
-def _proved(schedule: TreeSchedule, verdict: Verdict | AllreduceVerdict | None) -> dict[str, Any]:
-    """Return the proved facts; for an allreduce also the model of the bound and the remark."""
-    facts: dict[str, Any] = {"verified": verdict is not None}
-    if isinstance(schedule, Allreduce):
-        facts |= {"sequential_s_per_gb": schedule.sequential_s_per_gb, "made_by": schedule.remark}
-    if isinstance(verdict, AllreduceVerdict):
-        facts |= {"at_most_gb_s": verdict.bound_gb_s, "model": verdict.model}
-    elif verdict is not None:
-        facts["model"] = verdict.model
-    return facts | {"optimal": None if verdict is None else verdict.optimal}
-
-
 def _check_choices(
     *, k: int | None, max_k: int | None, low: bool, factored: bool, in_network: bool
 ) -> None:
@@ -260,29 +205,3 @@ def _check_choices(
         raise InvalidParameterError("--k and --best-k exclude each other; give one of them")
     if low and max_k is None:
         raise InvalidParameterError("--low chooses among numbers of trees; give --best-k too")
-
-
-def _tree_facts(
-    schedule: TreeSchedule, verdict: Verdict | AllreduceVerdict | None, *, exact_depth: bool
-) -> dict[str, Any]:
-    """Return the facts about the trees, separately for each phase of an allreduce.
-
-    The trees of a factored forest are as many as the square of its GPUs in length, so that their
-    depth is measured on request only; the check bounds it.
-    """
-    if isinstance(schedule, Allreduce):
-        both = verdict if isinstance(verdict, AllreduceVerdict) else None
-        phases = {
-            "reduce": (schedule.reduce, None if both is None else both.reduce),
-            "gather": (schedule.gather, None if both is None else both.gather),
-        }
-        return {
-            name: {"by": part.collective, **_tree_facts(part, proved, exact_depth=exact_depth)}
-            for name, (part, proved) in phases.items()
-        }
-    facts = {"k": schedule.k, "trees": schedule.num_trees}
-    written_out = not isinstance(schedule, FactoredForest)
-    if written_out or exact_depth:
-        return {**facts, **asdict(latency(schedule, physical=written_out))}
-    depth = verdict.depth if isinstance(verdict, Verdict) else None
-    return {**facts, "greatest_possible_depth": depth}

@@ -141,7 +141,7 @@ class Commands(TyperGroup):
             return command
         short = summary(entry) if ctx is not None and _LISTING in ctx.meta else None
         if short is not None:
-            return TyperCommand(cmd_name, help=short)
+            return _listed_whole(TyperCommand(cmd_name, help=short))
         return _as_command(cmd_name, entry.load())
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -241,18 +241,27 @@ def _plugins() -> dict[str, EntryPoint]:
 @cache
 def _as_command(name: str, plugin: Any) -> Any:
     """Turn a function into a command, or a typer.Typer into a group of commands."""
-    holder = typer.Typer(add_completion=False)
+    holder = typer.Typer(add_completion=False, rich_markup_mode=None)
     if isinstance(plugin, typer.Typer):
         holder.add_typer(plugin, name=name)
         group: Any = typer.main.get_group(holder).commands[name]
+        for command in group.commands.values():
+            _listed_whole(command)
         entries: dict[str, OwnCommand | EntryPoint] = {**_plugins(), **_OURS}
         for words, entry in entries.items():
             first, _, second = words.partition(" ")
             if first == name and second:
-                group.add_command(_as_command(second, entry.load()))
+                group.add_command(_listed_whole(_as_command(second, entry.load())))
         return group
     holder.command(name=name)(plugin)
     return typer.main.get_command(holder)
+
+
+def _listed_whole(command: Any) -> Any:
+    """Make lists of commands show the whole first paragraph of the help, not its first words."""
+    paragraph, _, _ = (command.help or "").partition("\n\n")
+    command.short_help = " ".join(paragraph.split())
+    return command
 
 
 def _failed(message: str, exit_code: int) -> typer.Exit:

@@ -296,8 +296,10 @@ def test_a_full_disk_behind_stdout_is_one_line() -> None:
     [
         (
             ["--help"],
-            {"numpy", "networkx", "baselines", "lp", "experiments", "forestcoll.topology"},
+            {"numpy", "rich", "networkx", "baselines", "lp", "experiments", "forestcoll.topology"},
         ),
+        (["generate", "--help"], {"rich", "yaml", "forestcoll.generation", "forestcoll.schedule"}),
+        (["baselines", "--help"], {"rich"}),
         (["optimum", "dgx_a100:boxes=2"], {"rich", "yaml", "forestcoll.schedule", "baselines"}),
         (["topology", "list"], {"networkx", "yaml", "forestcoll.schedule", "rich.progress"}),
     ],

@@ -3,12 +3,10 @@
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from forestcoll import Allreduce, read_schedule
-from forestcoll.cli import generation
 from forestcoll.generation import STAGES
 from tests.command_line import assert_refused, document, invoke
 
@@ -171,25 +169,6 @@ def test_factored_schedules_are_binary(tmp_path: Path) -> None:
         "-o",
         tmp_path / "schedule.json",
     )
-
-
-def test_generate_verifies_before_it_writes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A false claim of twice the speed is refused without a file, except with --no-verify."""
-
-    def boastful(*asked: Any, **_: Any) -> Any:
-        made = real(*asked)
-        object.__setattr__(made.schedule, "congestion", made.schedule.congestion / 2)
-        return made
-
-    real = generation.generate
-    monkeypatch.setattr(generation, "generate", boastful)
-    path = tmp_path / "example.json"
-    assert_refused("overloaded", "generate", "paper_example", "-o", path, code=1)
-    assert not path.exists()
-    assert document("generate", "paper_example", "-o", path, "--no-verify")["verified"] is False
-    assert path.exists()
 
 
 @pytest.mark.parametrize("suffix", ["json", "npz"])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from forestcoll.cli import generation, inspection, networks
+from forestcoll.cli import inspection, networks, written_trees
 from forestcoll.cli.output import expect_writable, progress_bars, report
 from forestcoll.errors import ExportError
 from tests.command_line import assert_refused, document
@@ -35,7 +35,7 @@ def test_generate_looks_at_the_output_before_it_works(
     for name in ("taken.json", "locked"):
         (tmp_path / name).mkdir()
     (tmp_path / "file").touch()
-    monkeypatch.setattr(generation, "generate", never)
+    monkeypatch.setattr(written_trees, "generate", never)
     monkeypatch.setattr(os, "access", lambda path, _: Path(path).name != "locked")
     assert_refused(message, "generate", "ring:nodes=4", "-o", tmp_path / output)
 

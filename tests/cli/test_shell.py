@@ -243,3 +243,16 @@ def test_a_misspelt_word_is_answered_with_the_nearest_one(
     result = invoke(*arguments)
     assert result.exit_code == 2
     assert message in " ".join(result.stderr.split())
+
+
+@pytest.mark.parametrize("words", [[], ["topology"]], ids=["all", "group"])
+def test_lists_of_commands_show_whole_sentences(words: list[str]) -> None:
+    """The first paragraph of each help, wrapped and not cut; a group's later additions, too."""
+    listed = " ".join(invoke(*words, "--help").stdout.split())
+    commands = ["optimum", "depths"] if not words else ["topology find", "topology rates"]
+    for name in commands:
+        short = summary(CORE.get(name) or ABOVE[name])
+        assert short is not None
+        assert " ".join(short.partition("\n\n")[0].split()) in listed
+    if words:
+        assert "List the families of topologies and their parameters, or those of one." in listed

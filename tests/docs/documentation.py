@@ -104,7 +104,7 @@ def run_command(command: str, shown: str) -> None:
     assert name == "forestcoll", command
     done = invoke(*arguments)
     differ = arguments[0] == "diff" and done.exit_code == 1
-    fails = re.search(r"^error: |─ Error ─", shown, re.M)
+    fails = re.search(r"^[eE]rror: ", shown, re.M)
     assert done.exit_code == 0 or differ or fails, f"{command}\n{done.output}"
     printed = done.output if done.exit_code else done.stdout
     if head:
