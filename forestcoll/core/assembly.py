@@ -23,11 +23,14 @@ from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest, Tree
 from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.schedule.transform.reversal import reversed_links
+from forestcoll.schedule.transform.rotated_trees import written_out
 
 __all__ = ["blocks", "expand", "expand_packed", "tree_depths", "trees"]
 
 _AT_A_TIME = 64  # batches fetched together where callers look at them one by one
 _ALL = 2**62
+
+_MISMATCHES = (ValueError, TypeError, IndexError, OverflowError, CapacityOverflowError)
 
 T = TypeVar("T", np.int32, np.int64)
 
@@ -93,6 +96,7 @@ def expand_packed(
 
 def _written_out(forest: FactoredForest, progress: Callable[[int, int], None] | None) -> Forest:
     with _Refusal():
+        forest = replace(forest, shapes=written_out(forest.shapes))
         expansion = _expansion(forest)
         if expansion.is_one_packing:
             # One set: its batches are the trees, and their parents need not be copied.
@@ -178,12 +182,12 @@ class _Refusal:
         pass
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
-        if isinstance(error, ValueError | TypeError | OverflowError | CapacityOverflowError):
+        if isinstance(error, _MISMATCHES):
             raise VerificationError(f"not to be expanded: {error}") from None
 
 
 def _expansion(forest: FactoredForest) -> _core.Expansion:
-    sets, shapes = forest.sets, forest.shapes
+    sets, shapes = forest.sets, written_out(forest.shapes)
     links = reversed_links(forest.links) if forest.reduction else forest.links  # parent to child
     k = forest.k if forest.topology.num_compute > 1 else 0  # a single GPU needs no tree
     return _core.Expansion(

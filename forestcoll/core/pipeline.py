@@ -151,8 +151,11 @@ class _Phase:
         return transposed(forest, self.request.topology) if self.reduction else forest
 
 
-def _by_the_core(phase: _Phase, clock: Stopwatch) -> FactoredForest:
-    """Run the stages in order; path recovery runs when the routes are first read."""
+def _by_the_core(phase: _Phase, clock: Stopwatch, *, factored: bool) -> FactoredForest:
+    """Run the stages in order; path recovery runs when the routes are first read.
+
+    With ``factored``, the trees of large sets may be kept as the rotations of a few.
+    """
     plan = clock.run("optimality", lambda report: _planned(phase, report))
     planes, problem = _merged(plan.problem)
     threads, trees = phase.request.threads, problem.trees
@@ -173,7 +176,9 @@ def _by_the_core(phase: _Phase, clock: Stopwatch) -> FactoredForest:
     thorough = phase.request.thorough
     packing = clock.run(
         "tree packing",
-        lambda report: pack_trees(logical, trees, thorough=thorough, progress=report),
+        lambda report: pack_trees(
+            logical, trees, factored=factored, thorough=thorough, progress=report
+        ),
     )
     forest = FactoredForest(
         topology=phase.network,
@@ -308,7 +313,7 @@ def _empty(phase: _Phase) -> Forest:
 def _explicit(phase: _Phase, clock: Stopwatch) -> tuple[Forest, FactoredForest | None]:
     if phase.is_empty or phase.request.options.method == "paper":
         return _not_factored(phase, clock), None
-    factored = _by_the_core(phase, clock)
+    factored = _by_the_core(phase, clock, factored=False)
     forest = clock.run("tree packing", lambda report: expand_packed(factored, progress=report))
     return forest, factored
 
@@ -316,7 +321,7 @@ def _explicit(phase: _Phase, clock: Stopwatch) -> tuple[Forest, FactoredForest |
 def _factored(phase: _Phase, clock: Stopwatch) -> tuple[FactoredForest, FactoredForest | None]:
     if phase.is_empty or phase.request.options.method == "paper":
         return as_factored(_not_factored(phase, clock)), None
-    forest = _by_the_core(phase, clock)
+    forest = _by_the_core(phase, clock, factored=True)
     return forest, forest
 
 

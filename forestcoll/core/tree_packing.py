@@ -13,7 +13,7 @@ Source:  ForestColl section 5.4, Theorems 7 to 10. Grows one partial tree at a t
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,9 @@ from forestcoll.native import _core
 from forestcoll.schedule.factored import Links, Sets, Shapes
 
 __all__ = ["Packing", "pack_trees"]
+
+_ROTATED_FROM = 512  # items: the parents of so many trees fill a megabyte
+_NEVER = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,7 @@ def pack_trees(
     logical: LogicalTopology,
     trees: npt.NDArray[np.int64],
     *,
+    factored: bool = False,
     thorough: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Packing:
@@ -50,12 +54,14 @@ def pack_trees(
     ----------
     trees : int64 array, one entry a GPU
         Trees rooted at each rank.
+    factored : bool
+        Whether the trees of large sets may be kept as the rotations of a few.
     thorough : bool
         Whether to spend seconds, not a tenth of one, to reduce the depth of the trees.
     progress : callable, optional
         Called with (sets packed, sets in all) now and then; may raise to stop.
     """
-    tail, head, load, shape, items, batches, root, multiplicity, parent = _core.pack_sets(
+    packed = _core.pack_sets(
         len(trees),
         logical.tail,
         logical.head,
@@ -64,12 +70,17 @@ def pack_trees(
         logical.sets.set_of,
         logical.sets.parent,
         thorough,
+        _ROTATED_FROM if factored else _NEVER,
         progress,
     )
+    tail, head, load, shape, items, batches, root, multiplicity, parent, digits, radices = packed
+    shapes = Shapes(items, batches, root, multiplicity, parent)
+    if digits.any():
+        shapes = replace(shapes, digits=digits, radices=radices)
     # Shapes are those of distinct sets only: the packing of a set depends on its contracted
     # capacities and on the trees that start in each item or enter it.
     return Packing(
         Sets(logical.sets.set_of, logical.sets.parent, shape),
-        Shapes(items, batches, root, multiplicity, parent),
+        shapes,
         Links(tail, head, load),
     )

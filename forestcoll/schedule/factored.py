@@ -63,6 +63,13 @@ class Shapes(ByValue):
         The item at which the trees are rooted, and their number; shape after shape.
     parent : int32 array
         The parent of each item in each batch, -1 at the root: a row of ``items`` entries a batch.
+    digits : int32 array, one entry a shape, or none
+        Digits of an item in the mixed radix of the shape; 0 if all of its batches are given. No
+        entry: 0 everywhere.
+    radices : int32 array
+        The radices of all digits, shape after shape; the last digit of a shape runs fastest. A
+        batch of a shape with digits stands for its rotations: for every item, the batch with the
+        digits of that item added to those of every other, each modulo its radix.
     """
 
     items: npt.NDArray[np.int32]
@@ -70,9 +77,22 @@ class Shapes(ByValue):
     root: npt.NDArray[np.int32]
     multiplicity: npt.NDArray[np.int64]
     parent: npt.NDArray[np.int32]
+    digits: npt.NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
+    radices: npt.NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
 
     def __len__(self) -> int:
         return len(self.items)
+
+    @property
+    def is_rotated(self) -> bool:
+        """Whether batches of some shape stand for their rotations."""
+        return bool(self.digits.any())
+
+    @property
+    def images(self) -> npt.NDArray[np.int64]:
+        """The batches for which each given one stands: an entry a shape, 1 without digits."""
+        items = self.items.astype(np.int64)
+        return np.where(self.digits > 0, items, 1) if len(self.digits) else np.ones_like(items)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,4 +154,4 @@ class FactoredForest(TreeFlow):
         """
         batches = self.shapes.batches
         last = np.repeat(np.arange(len(batches)), batches) == self.sets.shape[-1]
-        return int(self.shapes.multiplicity[last].sum())
+        return int(self.shapes.multiplicity[last].sum() * self.shapes.images[self.sets.shape[-1]])

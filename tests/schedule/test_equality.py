@@ -23,6 +23,8 @@ def changed(value: Any) -> Any:
     """Return another value that the same field could hold."""
     if isinstance(value, np.ndarray):
         other = value.copy()
+        if not other.size:
+            return np.ones(1, dtype=other.dtype)
         other.flat[-1] += 1
         return other
     if isinstance(value, bool):

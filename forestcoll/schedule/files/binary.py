@@ -32,7 +32,7 @@ from forestcoll.schedule.files.fields import (
     check_rows,
     entry_of,
 )
-from forestcoll.schedule.files.header import Head, head_document
+from forestcoll.schedule.files.header import ROTATED_VERSION, Head, head_document
 from forestcoll.schedule.files.parsing import parse_heads, parse_stepwise_head
 from forestcoll.schedule.files.plain_data import read_document
 from forestcoll.schedule.files.plan_document import SLOT_ARRAYS, plan_in_arrays
@@ -85,6 +85,9 @@ _ARRAYS: dict[str, dict[str, type]] = {
 }
 """Arrays of each form, with the types they have in memory."""
 
+_ROTATIONS: dict[str, type] = {"shapes.digits": np.int32, "shapes.radices": np.int32}
+"""More arrays of factored forests, in files that keep rotations of trees."""
+
 _TABLES = ("parent", "plan.slot")
 """Arrays of two dimensions."""
 
@@ -116,15 +119,17 @@ def write_binary(schedule: AnySchedule, file: IO[bytes]) -> None:
         else {"": schedule}
     )
     (form,) = {_form(forest) for forest in forests.values()}
+    head = head_document(schedule)
+    kinds = _ARRAYS[form] | (_ROTATIONS if head["version"] == ROTATED_VERSION else {})
     arrays: dict[str, _Array] = {}
     for prefix, forest in forests.items():
-        for name in _ARRAYS[form]:
+        for name in kinds:
             value: Any = forest
             for part in name.split("."):
                 value = getattr(value, part)
             arrays[prefix + name] = value
         arrays |= {prefix + name: array for name, array in _slot_arrays(forest).items()}
-    _save({**head_document(schedule), "form": form}, arrays, file)
+    _save({**head, "form": form}, arrays, file)
 
 
 def _slot_arrays(forest: AnyForest) -> dict[str, _Array]:
@@ -179,20 +184,23 @@ def parse_binary(file: IO[bytes]) -> AnySchedule:
     found = read_document(_text(members.pop("head")), _head)
     if len(found) == 2:
         return _stepwise(*found, members)
-    heads, form, bound = found
+    heads, form, bound, version = found
     if form not in _ARRAYS:
         _refuse(f"form is {form!r}; it must be one of {', '.join(map(repr, _ARRAYS))}")
+    if version == ROTATED_VERSION and form != "factored":
+        _refuse(f"version is {version}, but form is {form!r}; that version is for 'factored'")
+    kinds = _ARRAYS[form] | (_ROTATIONS if version == ROTATED_VERSION else {})
     prefixes = {name: f"{name}." if name else "" for name in heads}
     due = [
         prefix + name
         for phase, prefix in prefixes.items()
-        for name in (*_ARRAYS[form], *_slots_due(heads[phase]))
+        for name in (*kinds, *_slots_due(heads[phase]))
     ]
     for name in sorted(members.keys() ^ set(due)):
         fault = "is missing" if name in due else "is not in the format"
         _refuse(f"array {name} {fault}; the arrays of this form are {', '.join(due)}")
     forests: list[AnyForest] = [
-        _forest(head, form, prefixes[name], members) for name, head in heads.items()
+        _forest(head, form, kinds, prefixes[name], members) for name, head in heads.items()
     ]
     return forests[0] if len(forests) == 1 else _allreduce(forests, bound)
 
@@ -203,9 +211,12 @@ def _slots_due(head: Head) -> tuple[str, ...]:
 
 def _head(
     data: Any,
-) -> tuple[Record, Topology] | tuple[dict[str, Head], str, AllreduceBound | None]:
-    """Read the head: of steps or flows with their network, or of forests with form and bound."""
-    return parse_stepwise_head(data) or parse_heads(data)
+) -> tuple[Record, Topology] | tuple[dict[str, Head], str, AllreduceBound | None, int]:
+    """Read the head: of steps or flows with their network, or of forests.
+
+    For forests, return the head of each phase, the form, the bound and the version.
+    """
+    return parse_stepwise_head(data) or (*parse_heads(data), data["version"])
 
 
 def _stepwise(
@@ -232,13 +243,13 @@ def _allreduce(phases: list[Any], bound: AllreduceBound | None) -> AnySchedule:
     return whole
 
 
-def _forest(head: Head, form: str, prefix: str, members: dict[str, _Array]) -> Any:
+def _forest(
+    head: Head, form: str, kinds: dict[str, type], prefix: str, members: dict[str, _Array]
+) -> Any:
     """Return the forest whose arrays have a prefix to their names, and take these out."""
     arrays = {
         name: _typed(prefix + name, members.pop(prefix + name), kind)
-        for name, kind in (
-            _ARRAYS[form] | {one: SLOT_ARRAYS[one] for one in _slots_due(head)}
-        ).items()
+        for name, kind in (kinds | {one: SLOT_ARRAYS[one] for one in _slots_due(head)}).items()
     }
     ranks, nodes = head.topology.num_compute, len(head.topology.nodes)
     if form == "multicast":
@@ -296,7 +307,8 @@ def _routes(arrays: dict[str, _Array], nodes: int, ends: int, prefix: str = "") 
 
 
 def _part(kind: Any, prefix: str, arrays: dict[str, _Array]) -> Any:
-    return kind(**{field.name: arrays[f"{prefix}.{field.name}"] for field in fields(kind)})
+    names = [(field.name, f"{prefix}.{field.name}") for field in fields(kind)]
+    return kind(**{field: arrays[name] for field, name in names if name in arrays})
 
 
 def _members(archive: ZipFile) -> dict[str, _Array]:

@@ -9,7 +9,8 @@ from typing import Any
 from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.problem.collective import collective_of
 from forestcoll.problem.optimum import Optimum
-from forestcoll.schedule.allreduce import Allreduce, AnySchedule
+from forestcoll.schedule.allreduce import Allreduce, AnyForest, AnySchedule
+from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.files.bound_document import (
     bound_document,
     parse_bound,
@@ -40,8 +41,9 @@ from forestcoll.topology.model import Topology
 from forestcoll.topology.reading.documents import Document
 
 __all__ = [
-    "FORMAT", "PLANNED_VERSION", "STEPWISE_VERSION", "VERSION", "Head", "checked", "claimed_bound",
-    "head_document", "parse_head", "parse_topology", "phase_document", "stepwise_form",
+    "FORMAT", "PLANNED_VERSION", "ROTATED_VERSION", "STEPWISE_VERSION", "VERSION", "Head",
+    "checked", "claimed_bound", "head_document", "parse_head", "parse_topology", "phase_document",
+    "stepwise_form",
 ]  # fmt: skip
 
 
@@ -58,6 +60,10 @@ STEPWISE_VERSION = 2
 
 PLANNED_VERSION = 3
 """Version of files that hold forests with time plans, and allreduces of them."""
+
+
+ROTATED_VERSION = 4
+"""Version of binary files whose factored forests keep rotations of trees."""
 
 
 _COLLECTIVES = ("allgather", "reduce-scatter", "broadcast", "reduce")
@@ -134,7 +140,7 @@ def checked(data: Any) -> Record:
     """Check that data is a schedule of a supported version."""
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         refuse(f'not a schedule; a schedule is a JSON object with "format": "{FORMAT}"')
-    known = (VERSION, STEPWISE_VERSION, PLANNED_VERSION)
+    known = (VERSION, STEPWISE_VERSION, PLANNED_VERSION, ROTATED_VERSION)
     if data.get("version") not in known or isinstance(data["version"], bool):
         *others, last = known
         versions = f"{', '.join(map(str, others))} or {last}"
@@ -182,8 +188,7 @@ def head_document(schedule: AnySchedule) -> dict[str, Any]:
             return whole | {"form": "steps", **head_of_steps(schedule), "topology": topology}
         return whole | {"form": "flows", **head_of_flows(schedule), "topology": topology}
     parts = schedule.phases if isinstance(schedule, Allreduce) else (schedule,)
-    planned = any(getattr(part, "plan", None) is not None for part in parts)
-    whole = {"format": FORMAT, "version": PLANNED_VERSION if planned else VERSION}
+    whole = {"format": FORMAT, "version": max(map(_version, parts))}
     if isinstance(schedule, Allreduce):
         whole |= {"collective": schedule.collective, "topology": topology}
         if schedule.bound is not None:
@@ -191,6 +196,12 @@ def head_document(schedule: AnySchedule) -> dict[str, Any]:
         reduce, gather = phase_document(schedule.reduce), phase_document(schedule.gather)
         return whole | {"reduce": reduce, "gather": gather}
     return whole | phase_document(schedule, topology=topology)
+
+
+def _version(forest: AnyForest) -> int:
+    if isinstance(forest, FactoredForest):
+        return ROTATED_VERSION if forest.shapes.is_rotated else VERSION
+    return VERSION if getattr(forest, "plan", None) is None else PLANNED_VERSION
 
 
 def phase_document(forest: Claims, **topology: Any) -> dict[str, Any]:

@@ -14,9 +14,11 @@ from forestcoll.schedule.files.fields import (
     check_path_rows,
     one,
     refuse,
+    wrong,
 )
 from forestcoll.schedule.files.header import (
     PLANNED_VERSION,
+    ROTATED_VERSION,
     STEPWISE_VERSION,
     Head,
     checked,
@@ -79,6 +81,8 @@ def parse_schedule(content: bytes) -> AnySchedule:
 
 def _schedule(data: Any) -> AnySchedule:
     document = checked(data)
+    if document["version"] == ROTATED_VERSION:
+        wrong("version", ROTATED_VERSION, "1, 2 or 3 in JSON; write rotated trees to .npz")
     if document["version"] == STEPWISE_VERSION:
         return _stepwise(document)
     if document.get("collective") != "allreduce":

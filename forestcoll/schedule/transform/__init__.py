@@ -1,11 +1,11 @@
 """Transformations of schedules: reversal, factoring, steps, and the parts of compilation.
 
-To read, for forests: ``factoring`` (explicit to factored form), ``plane_routes`` (paths distributed
-over parallel planes) and ``synchronous_steps`` (forests hop by hop). ``reversal`` serves forests
-and steps. For steps: ``sequential_phases`` (one phase, then the other) and ``shards`` (common
-chunks). For compilation: ``single_paths`` (one path per transfer), ``timed_transfers`` (transfers
-with times), ``dependencies`` (waiting between transfers) and ``program_steps`` (programs as
-steps).
+To read, for forests: ``factoring`` (explicit to factored form), ``rotated_trees`` (rotations
+written out), ``plane_routes`` (paths distributed over parallel planes) and ``synchronous_steps``
+(forests hop by hop). ``reversal`` serves forests and steps. For steps: ``sequential_phases`` (one
+phase, then the other) and ``shards`` (common chunks). For compilation: ``single_paths`` (one path
+per transfer), ``timed_transfers`` (transfers with times), ``dependencies`` (waiting between
+transfers) and ``program_steps`` (programs as steps).
 """
 
 from forestcoll.schedule.transform.program_steps import stepwise

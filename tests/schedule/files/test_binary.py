@@ -19,6 +19,7 @@ from forestcoll.schedule.verification.dispatch import verify
 from forestcoll.topology import load_topology
 from tests.schedule.files.malformed import assert_equal, refused
 from tests.schedule.made.hand import FORESTS, leaves4
+from tests.schedule.made.rotated import rotated
 from tests.schedule.made.types import TYPES, schedule
 
 Arrays = dict[str, Any]
@@ -54,6 +55,47 @@ def test_factored_forests_come_back(spec: str, tmp_path: Path) -> None:
     assert verify(again) == verify(forest)
     write_schedule(again, tmp_path / "other.npz")
     assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "other.npz").read_bytes()
+
+
+@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
+def test_rotated_trees_come_back(collective: str, tmp_path: Path) -> None:
+    """Only files with rotated trees have version 4 and its two arrays."""
+    made = rotated(f"{collective} dgx_a100:boxes=6")
+    write_schedule(made, tmp_path / "one.npz")
+    with np.load(tmp_path / "one.npz") as members:
+        assert b'"version": 4' in members["head"].tobytes()
+        assert sum(name.endswith(("digits", "radices")) for name in members) in (2, 4)
+    again = read_schedule(tmp_path / "one.npz")
+    assert made == again
+    assert verify(again) == verify(made)
+    write_schedule(again, tmp_path / "other.npz")
+    assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "other.npz").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"drop": "shapes.digits"}, "array shapes.digits is missing; the arrays of this form are "),
+        ({"drop": "shapes.radices"}, "array shapes.radices is missing; the arrays of this form a"),
+        ({"version": 1}, "array shapes.digits is not in the format; the arrays of this form are"),
+        ({"put": ("shapes.radices", [[6]])}, "array shapes.radices has 2 dimensions; it must hav"),
+        ({"put": ("shapes.digits", [0, 2**31])}, "array shapes.digits holds 2147483648; it must "),
+    ],
+)
+def test_bad_arrays_of_rotated_trees(change: dict[str, Any], message: str, tmp_path: Path) -> None:
+    path = tmp_path / "spoiled.npz"
+    write_schedule(rotated("dgx_a100:boxes=6"), path)
+    with np.load(path) as members:
+        arrays = dict(members)
+    if "drop" in change:
+        del arrays[change["drop"]]
+    if "put" in change:
+        name, value = change["put"]
+        arrays[name] = np.asarray(value)
+    if "version" in change:
+        head(b'"version": 4', b'"version": 1')(arrays)
+    np.savez(path, **arrays)
+    assert refused(path).startswith(message)
 
 
 def test_numbers_of_any_size_come_back(tmp_path: Path) -> None:
@@ -112,7 +154,8 @@ def head(old: bytes, new: bytes) -> Callable[[Arrays], object]:
         (put("head", np.full(3, 255, np.uint8)), "array head is not text in UTF-8"),
         (head(b"explicit", b"expanded"), "form is 'expanded'; it must be one of 'explicit', "),
         (head(b'"explicit"', b"7"), "form is 7; it must be text"),
-        (head(b'"version": 1', b'"version": 4'), "version is 4; it must be 1, 2 or 3"),
+        (head(b'"version": 1', b'"version": 5'), "version is 5; it must be 1, 2, 3 or 4"),
+        (head(b'"version": 1', b'"version": 4'), "version is 4, but form is 'explicit'; that ver"),
         (head(b'"k": 1', b'"k": 0'), "k is 0; it must be positive"),
         (head(b'"method"', b'"maker"'), "method is missing; add it"),
         (head(b"{", b""), "line 1: not JSON: "),

@@ -126,7 +126,7 @@ def test_a_head_is_read_as_it_was_written() -> None:
     [
         ([], "^not a schedule; a schedule is a JSON object"),
         ({"format": "forestcoll-certificate", "version": 1}, "^not a schedule"),
-        ({"format": "forestcoll-schedule"}, "^version is None; it must be 1, 2 or 3"),
+        ({"format": "forestcoll-schedule"}, "^version is None; it must be 1, 2, 3 or 4"),
         ({"format": "forestcoll-schedule", "version": "1"}, "^version is '1'"),
         ({"format": "forestcoll-schedule", "version": True}, "^version is True"),
     ],

@@ -226,17 +226,23 @@ def removed_route(forest: FactoredForest, draw: Random) -> FactoredForest | None
     return replace(forest, routes=Routes.from_paths(paths))
 
 
+def _array(forest: FactoredForest, draw: Random) -> tuple[str, str, Any]:
+    """Draw an array with entries; return its part, its name and itself."""
+    part = draw.choice(["sets", "shapes", "links"])
+    arrays = vars(getattr(forest, part))
+    name = draw.choice(sorted(name for name, array in arrays.items() if len(array)))
+    return part, name, arrays[name]
+
+
 def cut_off_array(forest: FactoredForest, draw: Random) -> FactoredForest | None:
     """An array lacks its last entry."""
-    part = draw.choice(["sets", "shapes", "links"])
-    name, array = draw.choice(sorted(vars(getattr(forest, part)).items()))
+    part, name, array = _array(forest, draw)
     return _with(forest, part, **{name: array[:-1]})
 
 
 def other_type(forest: FactoredForest, draw: Random) -> FactoredForest | None:
     """An array holds wider or narrower integers than it should."""
-    part = draw.choice(["sets", "shapes", "links"])
-    name, array = draw.choice(sorted(vars(getattr(forest, part)).items()))
+    part, name, array = _array(forest, draw)
     kind = np.int64 if array.dtype == np.int32 else np.int32
     return _with(forest, part, **{name: array.astype(kind)})
 

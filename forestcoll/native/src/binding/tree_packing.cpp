@@ -1,5 +1,6 @@
 // Python binding of tree packing: every tight set by itself.
 #include <cstdint>
+#include <limits>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -14,13 +15,14 @@ namespace {
 
 auto pack_each_set(NodeId nodes, In<NodeId> tail, In<NodeId> head, In<Amount> capacity,
                    In<Amount> trees, In<std::int32_t> set_of, In<std::int32_t> set_parent,
-                   bool thorough, Callback progress) {
+                   bool thorough, int rotated_from, Callback progress) {
   const Graph graph{nodes, arcs_of(tail, head, capacity)};
   const NodeMap<Amount> demand = vector_of(trees);
   const Family family = family_of(set_of, set_parent);
-  FactoredForest forest =
-      run(progress, [&](Progress p) { return pack_sets(graph, demand, family, p, thorough); });
-  std::vector<NodeId> root, parent;
+  FactoredForest forest = run(progress, [&](Progress p) {
+    return pack_sets(graph, demand, family, p, thorough, rotated_from);
+  });
+  std::vector<NodeId> root, parent, radices;
   std::vector<Amount> multiplicity;
   for (Shape& shape : forest.shapes) {
     root.insert(root.end(), shape.root.begin(), shape.root.end());
@@ -31,6 +33,7 @@ auto pack_each_set(NodeId nodes, In<NodeId> tail, In<NodeId> head, In<Amount> ca
       parent.insert(parent.end(), shape.parent.begin(), shape.parent.end());
     }
     shape.parent = {};
+    radices.insert(radices.end(), shape.radices.begin(), shape.radices.end());
   }
   return std::tuple(
       column(forest.links, [](const Arc& a) { return a.tail; }),
@@ -40,16 +43,21 @@ auto pack_each_set(NodeId nodes, In<NodeId> tail, In<NodeId> head, In<Amount> ca
       column(forest.shapes, [](const Shape& s) { return static_cast<std::int32_t>(s.num_items); }),
       column(forest.shapes,
              [](const Shape& s) { return static_cast<std::int64_t>(s.root.size()); }),
-      array_of(std::move(root)), array_of(std::move(multiplicity)), array_of(std::move(parent)));
+      array_of(std::move(root)), array_of(std::move(multiplicity)), array_of(std::move(parent)),
+      column(forest.shapes,
+             [](const Shape& s) { return static_cast<std::int32_t>(s.radices.size()); }),
+      array_of(std::move(radices)));
 }
 
 }  // namespace
 
 void bind_tree_packing(nb::module_& m) {
   m.def("pack_sets", &pack_each_set, "num_nodes"_a, "tail"_a, "head"_a, "capacity"_a, "trees"_a,
-        "set_of"_a, "set_parent"_a, "thorough"_a = false, "progress"_a = nb::none(),
+        "set_of"_a, "set_parent"_a, "thorough"_a = false,
+        "rotated_from"_a = std::numeric_limits<int>::max(), "progress"_a = nb::none(),
         "Return the factored forest: links (tail, head, load), the shape of each set, items and "
-        "batches of each shape, and root, multiplicity and parents of the batches.");
+        "batches of each shape, root, multiplicity and parents of the batches, and the digits "
+        "and radices of shapes whose batches are rotated.");
 }
 
 }  // namespace forestcoll

@@ -40,8 +40,8 @@ struct SetProblem {
 class SetPacker {
  public:
   SetPacker(const Graph& graph, std::span<const Amount> trees, const Family& family,
-            Progress& progress, bool thorough)
-      : progress_(progress), thorough_(thorough) {
+            Progress& progress, bool thorough, int rotated_from)
+      : progress_(progress), thorough_(thorough), rotated_from_(rotated_from) {
     forest_.trees.assign(trees.begin(), trees.end());
     forest_.family = family;
     for (const Amount rooted : trees) all_trees_ += rooted;
@@ -156,6 +156,11 @@ class SetPacker {
   Shape moved(const SetProblem& problem, const TransitivePacking& packing) {
     uses_.push_back(packing.loads(problem.inside.arcs));
     Shape shape{problem.inside.num_nodes, {}, {}, {}};
+    if (shape.num_items >= rotated_from_) {
+      for (const Batch& tree : packing.first) append(0, tree.multiplicity, tree.parent, shape);
+      shape.radices = packing.moves.radices();
+      return shape;
+    }
     const auto items = static_cast<std::size_t>(shape.num_items);
     shape.parent.reserve(packing.first.size() * items * items);
     NodeMap<NodeId> parent;
@@ -193,6 +198,7 @@ class SetPacker {
 
   Progress& progress_;
   bool thorough_;
+  int rotated_from_;
   FactoredForest forest_;
   Amount all_trees_ = 0;
   IndexedVector<SetProblem> problems_;       // by shape
@@ -241,6 +247,7 @@ void check(const Shape& shape, int number) {
     throw InvalidInput("shape " + std::to_string(number) + ": " + what);
   };
   const auto items = static_cast<std::size_t>(shape.num_items);
+  if (!shape.radices.empty()) fail("its rotated trees must be written out");
   if (shape.num_items < 1 || shape.multiplicity.size() != shape.num_batches() ||
       shape.parents().size() != shape.num_batches() * items) {
     fail("roots, multiplicities and parents do not fit together");
@@ -261,10 +268,10 @@ void check(const Shape& shape, int number) {
 }  // namespace
 
 FactoredForest pack_sets(const Graph& graph, std::span<const Amount> trees, const Family& family,
-                         Progress& progress, bool thorough) {
+                         Progress& progress, bool thorough, int rotated_from) {
   check(graph, {{trees.begin(), trees.end()}, NodeMap<std::uint8_t>(graph.num_nodes, 1)});
   check(family, graph.num_nodes);
-  return SetPacker(graph, trees, family, progress, thorough).run();
+  return SetPacker(graph, trees, family, progress, thorough, rotated_from).run();
 }
 
 void check(const FactoredForest& forest) {

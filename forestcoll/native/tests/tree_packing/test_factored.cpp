@@ -121,6 +121,33 @@ void equal_boxes_share_a_shape() {
   for (const Batch& batch : assembled(forest)) CHECK(tree_depth(batch) == 2);
 }
 
+// Six boxes of two: the set of boxes is large enough for rotations, the boxes are not.
+void large_sets_keep_one_tree_and_its_rotations() {
+  Progress progress;
+  const Family family = family_of_boxes(6, 2);
+  const NodeMap<Amount> trees(12, 1);
+  const FactoredForest all = pack_sets(boxes(6, 2), trees, family, progress);
+  const FactoredForest kept = pack_sets(boxes(6, 2), trees, family, progress, false, 6);
+  const FactoredForest none = pack_sets(boxes(6, 2), trees, family, progress, false, 7);
+  CHECK(kept.links == all.links);
+  CHECK(kept.shapes[0].radices.empty());
+  CHECK(kept.shapes[1].radices == std::vector<NodeId>{6});
+  CHECK(all.shapes[1].radices.empty());
+  CHECK(none.shapes[1].parent == all.shapes[1].parent);
+  CHECK(kept.shapes[1].num_batches() * 6 == all.shapes[1].num_batches());
+  for (std::size_t batch = 0; batch < kept.shapes[1].num_batches(); ++batch) {
+    CHECK(kept.shapes[1].root[batch] == 0);
+    CHECK(std::ranges::equal(kept.shapes[1].parents(batch), all.shapes[1].parents(batch)));
+  }
+  std::string said;
+  try {
+    forestcoll::check(kept);
+  } catch (const InvalidInput& error) {
+    said = error.what();
+  }
+  CHECK(said == "shape 1: its rotated trees must be written out");
+}
+
 void a_set_that_is_not_tight_is_refused() {
   Graph graph = boxes(3, 2);
   graph.arcs.push_back({0, 2, 1});
@@ -142,5 +169,6 @@ TESTS(factored) {
   items_are_numbered_by_their_smallest_node();
   numbers_match_and_are_spent();
   equal_boxes_share_a_shape();
+  large_sets_keep_one_tree_and_its_rotations();
   a_set_that_is_not_tight_is_refused();
 }

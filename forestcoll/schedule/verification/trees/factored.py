@@ -4,7 +4,8 @@ Part of :func:`forestcoll.schedule.verify`. W k trees are asked for, k w(r) root
 In a set X, let c and d be items; a link belongs to the smallest set that holds both of its ends.
 Then
 
-1. every batch of X's packing is an out-tree that spans the items of X from its root;
+1. every batch of X's packing is an out-tree that spans the items of X from its root (if batches
+   stand for their rotations, it is enough to look at those given);
 2. the trees of the packing rooted at c number k times the weight of the GPUs in c plus the loads
    of the links that enter c from outside X;
 3. the trees of the packing that use an edge (c, d) number the loads of the links of X from c to d.
@@ -30,6 +31,7 @@ from forestcoll.schedule.exact_sums import exact, first
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.verification.arrays import check_array, check_link_order, check_ranks
 from forestcoll.schedule.verification.naming import fail, walk
+from forestcoll.schedule.verification.trees.rotated_packing import check_radices, radices_of
 from forestcoll.schedule.verification.trees.set_edges import (
     Edges,
     check_equal_sets,
@@ -62,6 +64,7 @@ def check_factored_arrays(forest: FactoredForest) -> None:
     check_array("shapes.multiplicity", shapes.multiplicity, (batches,))
     entries = sum(items * count for items, count in rows)
     check_array("shapes.parent", shapes.parent, (entries,), -1, ranks - 1)
+    check_radices(shapes)
     check_array("links.head", links.head, (len(links),), 0, ranks - 1)
     check_array("links.tail", links.tail, (len(links),), 0, ranks - 1)
     check_array("links.load", links.load, (len(links),))
@@ -83,8 +86,9 @@ def check_sets(forest: FactoredForest) -> int:
     tree_depths = _check_shapes(forest, family, by_shape)
     edges = contracted(forest, family)
     _check_roots(forest, family, edges, by_shape)
-    for numbers, (batches, parent) in zip(by_shape, _rows(forest), strict=True):
-        check_uses(forest, family, edges, int(numbers[0]), batches, parent)
+    radices = radices_of(forest.shapes)
+    for numbers, (batches, parent), own in zip(by_shape, _rows(forest), radices, strict=True):
+        check_uses(forest, family, edges, int(numbers[0]), batches, parent, own)
         check_equal_sets(forest, family, edges, numbers)
     return _greatest_height(forest, tree_depths)
 
@@ -181,11 +185,15 @@ def _check_roots(
     by_shape: list[npt.NDArray[np.int64]],
 ) -> None:
     """Check that each item roots as many trees as start in it or enter it from outside the set."""
-    for numbers, (batches, parent) in zip(by_shape, _rows(forest), strict=True):
+    radices = radices_of(forest.shapes)
+    for numbers, (batches, parent), own in zip(by_shape, _rows(forest), radices, strict=True):
         items = parent.shape[1]
         amounts = exact(forest.shapes.multiplicity[batches], items)
         packed = np.zeros(items, dtype=amounts.dtype)
-        np.add.at(packed, forest.shapes.root[batches], amounts)
+        if own:  # of the rotations of a tree, every item roots one
+            packed += amounts.sum()
+        else:
+            np.add.at(packed, forest.shapes.root[batches], amounts)
         places = family.first[numbers, None] + np.arange(items)
         due = family.due[places] + edges.entering[places]
         if (at := first(packed != due)) is not None:

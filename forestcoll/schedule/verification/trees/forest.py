@@ -184,8 +184,9 @@ def _check_factored(forest: FactoredForest) -> _Trees:
     if _is_without_trees(forest, len(forest.shapes.root) + len(forest.links)):
         return _Trees(0, 0, 0, lambda: np.zeros(0, dtype=np.int64))
     depth = check_sets(forest)
-    edges = int((forest.shapes.batches * (forest.shapes.items.astype(np.int64) - 1)).sum())
-    return _Trees(len(forest.shapes.root), edges, depth, lambda: loads_over_routes(forest))
+    batches = forest.shapes.batches * forest.shapes.images
+    edges = int((batches * (forest.shapes.items.astype(np.int64) - 1)).sum())
+    return _Trees(int(batches.sum()), edges, depth, lambda: loads_over_routes(forest))
 
 
 def _is_without_trees(forest: Claims, trees: int) -> bool:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from forestcoll.schedule.exact_sums import Ints, exact, first
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.verification.naming import fail, gpu_name, walk
+from forestcoll.schedule.verification.trees.rotated_packing import difference
 from forestcoll.schedule.verification.trees.set_family import Family, item_name, set_name
 
 __all__ = ["Edges", "check_equal_sets", "check_uses", "contracted"]
@@ -135,20 +136,33 @@ def _order(tail: Ints, head: Ints) -> npt.NDArray[np.int64]:
 
 
 def check_uses(
-    forest: FactoredForest, family: Family, edges: Edges, number: int, batches: slice, parent: Ints
+    forest: FactoredForest,
+    family: Family,
+    edges: Edges,
+    number: int,
+    batches: slice,
+    parent: Ints,
+    radices: list[int],
 ) -> None:
-    """Check that as many trees of a set's packing use each edge as the links behind it carry."""
+    """Check that as many trees of a set's packing use each edge as the links behind it carry.
+
+    With radices, the batches stand for their rotations.
+    """
     base, items = int(family.first[number]), parent.shape[1]
-    amounts = exact(forest.shapes.multiplicity[batches], len(parent))
+    amounts = exact(forest.shapes.multiplicity[batches], parent.size if radices else len(parent))
+    offsets = _by_offset(parent, amounts, radices) if radices else None
     together = max(1, _ENTRIES_TOGETHER // max(len(parent), items))
     for start in range(0, items, together):
         stop = min(start + together, items)
-        used, uses = _uses(parent[:, start:stop], amounts, items)
+        if offsets is None:
+            used, uses = _uses(parent[:, start:stop], amounts, items)
+        else:
+            used, uses = _rotated_uses(np.arange(start, stop), offsets, items, radices)
         into, head = edges.of_items(base + start, base + stop)
         known = head * items + (edges.tail[into] - base)
         if not (np.array_equal(used, known) and np.array_equal(uses, edges.load[into])):
             counted, carried = (used, uses), (known, edges.load[into])
-            _fail_uses(forest, family, number, start, parent, counted, carried)
+            _fail_uses(forest, family, number, start, parent, radices, counted, carried)
 
 
 def _uses(
@@ -176,12 +190,34 @@ def _uses(
 _Loads = tuple[npt.NDArray[np.int64], npt.NDArray[Any]]
 
 
+def _by_offset(parent: Ints, amounts: npt.NDArray[Any], radices: list[int]) -> _Loads:
+    """Return the digits by which children differ from parents, and the trees with such an edge.
+
+    Every item is the end of that many images of these trees over that offset.
+    """
+    batch, child = np.nonzero(parent >= 0)
+    found, place = np.unique(difference(child, parent[batch, child], radices), return_inverse=True)
+    sums = np.zeros(len(found), dtype=amounts.dtype)
+    np.add.at(sums, place, amounts[batch])
+    return found, sums
+
+
+def _rotated_uses(columns: Ints, offsets: _Loads, items: int, radices: list[int]) -> _Loads:
+    """Return what :func:`_uses` does, of the images of trees with these offsets."""
+    above = difference(columns[:, None], offsets[0], radices)
+    order = np.argsort(above, axis=1)
+    used = np.take_along_axis(above, order, axis=1)
+    used += np.arange(len(columns))[:, None] * items
+    return used.reshape(-1), offsets[1][order].reshape(-1)
+
+
 def _fail_uses(
     forest: FactoredForest,
     family: Family,
     number: int,
     start: int,
     parent: Ints,
+    radices: list[int],
     counted: _Loads,
     carried: _Loads,
 ) -> NoReturn:
@@ -197,8 +233,10 @@ def _fail_uses(
     without = np.setdiff1d(counted[0], carried[0])
     if without.size:
         column, above = divmod(int(without[0]), items)
-        batch = first(parent[:, start + column] == above)
         tail, head = ends(int(without[0]))
+        if radices:
+            fail(f"{name}: a rotated batch goes from {tail} to {head}, but no link does")
+        batch = first(parent[:, start + column] == above)
         fail(f"{name}: batch {batch} goes from {tail} to {head}, but no link does")
     uses = dict(zip(counted[0].tolist(), counted[1].tolist(), strict=True))
     loads = zip(carried[0].tolist(), carried[1].tolist(), strict=True)

@@ -144,11 +144,11 @@ def test_trees_beyond_64_bits_are_counted_exactly(
     wrong, family = replace(forest, shapes=shapes), Family.of(forest)
     edges = contracted(forest, family)
     with pytest.raises(VerificationError, match=rf"{2**64} trees go from gpu1 to gpu0, but the"):
-        check_uses(wrong, family, edges, 0, slice(0, 8), shapes.parent.reshape(8, 2))
+        check_uses(wrong, family, edges, 0, slice(0, 8), shapes.parent.reshape(8, 2), [])
     amounts = np.array([2**62, 2**62, 2**62, 2**62 + 1] * 2)
     uneven = replace(forest, shapes=replace(shapes, multiplicity=amounts))
     with pytest.raises(VerificationError, match=rf"{2**64 + 1} trees go from gpu1 to gpu0, but"):
-        check_uses(uneven, family, edges, 0, slice(0, 8), shapes.parent.reshape(8, 2))
+        check_uses(uneven, family, edges, 0, slice(0, 8), shapes.parent.reshape(8, 2), [])
 
 
 def test_a_wrong_load_of_an_equal_set_is_named() -> None:

@@ -13,6 +13,7 @@
 // whole graph inwards: a tree starts in a set or enters it over exactly one link.
 #pragma once
 
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -24,12 +25,15 @@ namespace forestcoll {
 
 // Spanning out-trees of a number of items, in batches: `multiplicity[b]` equal trees from root[b],
 // with parents parent[b * num_items] and following (-1 at the root).
+//
+// With radices, every batch stands for its images under all translations (translations.hpp) too.
 struct Shape {
   int num_items = 0;
   std::vector<NodeId> root;
   std::vector<Amount> multiplicity;
   IndexedVector<NodeId> parent;
   std::span<const NodeId> lent = {};  // instead of `parent`; the caller keeps it alive
+  std::vector<NodeId> radices = {};
 
   std::size_t num_batches() const { return root.size(); }
   std::span<const NodeId> parents() const { return parent.empty() ? lent : std::span(parent); }
@@ -51,13 +55,15 @@ struct FactoredForest {
 
 // Packs trees[v] spanning out-trees rooted at every node v, set by set.
 //
-// With `thorough`, seconds may be spent on shallower trees.
+// With `thorough`, seconds may be spent on shallower trees. Sets of at least `rotated_from` items
+// keep a vertex-transitive packing as the trees of item 0 and radices.
 // Throws Infeasible if the graph cannot carry the trees or a set of the family is not tight.
 FactoredForest pack_sets(const Graph& graph, std::span<const Amount> trees, const Family& family,
-                         Progress& progress, bool thorough = false);
+                         Progress& progress, bool thorough = false,
+                         int rotated_from = std::numeric_limits<int>::max());
 
-// Throws InvalidInput unless the parts fit together and every batch is a spanning out-tree. The
-// assembly checks the invariant.
+// Throws InvalidInput unless the parts fit together and every batch, all of them written out, is a
+// spanning out-tree. The assembly checks the invariant.
 void check(const FactoredForest& forest);
 
 }  // namespace forestcoll
