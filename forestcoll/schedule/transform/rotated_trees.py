@@ -29,8 +29,8 @@ def written_out(shapes: Shapes) -> Shapes:
         kind = np.int64 if name in ("batches", "multiplicity") else np.int32
         if array.dtype != kind:
             raise ValueError(f"{name} of {array.dtype} should be {np.dtype(kind).name}")
-    if (shapes.digits < 0).any() or (shapes.radices < 2).any():
-        raise ValueError("a radix is less than 2, or a number of digits less than 0")
+    if (shapes.radices < 2).any():
+        raise ValueError("a radix is less than 2")
     parents, roots, multiplicities = [], [], []
     batch = entry = digit = 0
     numbers = (shapes.items, shapes.batches, shapes.digits)

@@ -16,6 +16,7 @@ from forestcoll.schedule.files.parsing import parse_heads, parse_schedule, parse
 from forestcoll.schedule.files.plain_data import full_document
 from forestcoll.topology import load_topology
 from tests.schedule.files.malformed import FIELDS, refused, spoil
+from tests.schedule.made.hand import leaves4
 from tests.schedule.made.types import TYPES, schedule
 
 
@@ -93,3 +94,10 @@ def test_heads_of_binary_files_are_read_alone(tmp_path: Path) -> None:
         parse_heads(
             as_read(both | {"reduce": {k: v for k, v in both["reduce"].items() if k != "k"}})
         )
+
+
+def test_rotated_trees_are_not_in_json(tmp_path: Path) -> None:
+    path = tmp_path / "schedule.json"
+    write_schedule(leaves4(), path)
+    path.write_text(path.read_text().replace('"version": 1', '"version": 4'))
+    assert refused(path).startswith("version is 4; it must be 1, 2 or 3 in JSON; write rotated tre")

@@ -25,7 +25,7 @@ FAULTS: dict[str, tuple[str, Change, str]] = {
     "no version": (
         "BFB on K(2,2)",
         lambda d: d.pop("version"),
-        "version is None; it must be 1, 2 or 3",
+        "version is None; it must be 1, 2, 3 or 4",
     ),
     "another form": (
         "BFB on K(2,2)",

@@ -70,7 +70,7 @@ def test_expansion_gives_the_trees_of_the_forest_that_lists_all(name: str) -> No
         {"radices": np.array([8, 6])},
         {"digits": ints(1)},
         {"digits": ints(1, 1, 0)},
-        {"digits": ints(2, -1)},
+        {"digits": ints(-1, 3)},
         {"digits": np.array([1, 1])},
         {"digits": ints()},
     ],

@@ -9,6 +9,7 @@ import pytest
 
 from forestcoll.core.assembly import expand
 from forestcoll.errors import VerificationError
+from forestcoll.schedule.factored import Shapes
 from forestcoll.schedule.transform.rotated_trees import written_out
 from forestcoll.schedule.verification.dispatch import verify
 from forestcoll.schedule.verification.trees import set_edges
@@ -45,6 +46,22 @@ def test_verdict_is_that_of_all_trees(
     assert verdict.optimal
     assert verdict == verify(replace(forest, shapes=written_out(forest.shapes)))
     assert agree(verdict, verify(expand(forest)))
+
+
+def test_loads_of_unlike_offsets_are_those_of_the_trees_written_out() -> None:
+    """2 x 3 items, the path 0 1 2 3 4 5: its offset 1 is in four edges, its offset 4 in one."""
+    parent = np.array([[-1, 0, 1, 2, 3, 4]], dtype=np.int32)
+    shapes = Shapes(
+        *(ints(6), np.array([1]), ints(0), np.array([5]), parent.reshape(-1)),
+        digits=ints(2),
+        radices=ints(2, 3),
+    )
+    every = written_out(shapes)
+    due = set_edges._uses(every.parent.reshape(6, 6), every.multiplicity, 6)
+    offsets = set_edges._by_offset(parent, np.array([5]), [2, 3])
+    assert dict(zip(*(array.tolist() for array in offsets), strict=True)) == {1: 20, 4: 5}
+    found = set_edges._rotated_uses(np.arange(6), offsets, 6, [2, 3])
+    assert [array.tolist() for array in found] == [array.tolist() for array in due]
 
 
 @pytest.mark.parametrize("mutate", MUTATIONS, ids=lambda mutate: mutate.__name__)
