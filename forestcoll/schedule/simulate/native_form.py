@@ -20,7 +20,7 @@ from forestcoll.native._core import Simulator as NativeSimulator
 from forestcoll.schedule.program import Program
 from forestcoll.topology.model import NodeKind, Topology
 
-__all__ = ["Kinds", "NativeForm"]
+__all__ = ["Kinds", "NativeForm", "NativeSimulator"]
 
 _Numbers = npt.NDArray[np.int64]
 

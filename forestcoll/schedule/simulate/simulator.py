@@ -34,11 +34,10 @@ from forestcoll.errors import (
     UnsupportedError,
     VerificationError,
 )
-from forestcoll.native._core import Simulator as NativeSimulator
 from forestcoll.problem.sizes import MOST_BYTES, size_text
 from forestcoll.schedule.program import Program
 from forestcoll.schedule.simulate.alpha_beta import AlphaBeta
-from forestcoll.schedule.simulate.native_form import NativeForm
+from forestcoll.schedule.simulate.native_form import NativeForm, NativeSimulator
 from forestcoll.schedule.simulate.transfer_times import Timeline, check_times
 from forestcoll.topology.in_brief import InARow
 from forestcoll.topology.numbers import Exact
