@@ -30,6 +30,7 @@ __all__ = ["Limits", "Rates", "best_rates", "distinct_rows"]
 Number = TypeVar("Number", np.int64, np.float64)
 
 _SECONDS = 600.0
+_LEAST_SHARE = 1e-12  # of the time, in which a tree delivers: less is rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +104,7 @@ def best_rates(columns: Sequence[Column], limits: Limits, time: float) -> Rates:
     time : float
         In ticks.
     """
-    used = [i for i, one in enumerate(columns) if one.latency < time]
+    used = [i for i, one in enumerate(columns) if 1 - one.latency / time > _LEAST_SHARE]
     scale = float(limits.upper[: limits.links].max())
     loads = limits.rows(np.stack([columns[i].loads for i in used], axis=1))
     kept, first, place = distinct_rows(loads, limits.upper / scale)

@@ -30,6 +30,16 @@ def test_trees_that_are_too_late_have_no_rate():
     assert found.amount == pytest.approx(0.5)
 
 
+def test_a_tree_that_ends_within_rounding_of_the_time_has_no_rate():
+    """What is left of the time, 2e-16 of it, is no entry that a solver takes."""
+    parts, columns = columns_of_path()
+    only = replace(parts.limits, weights=(1,))
+    middle = columns[1].__class__(0, columns[1].tree, 1, columns[1].loads)
+    found = best_rates([middle, columns[0]], only, float(np.nextafter(2, 3)))
+    assert found.rates.tolist() == [1, 0]
+    assert found.amount == pytest.approx(1)
+
+
 def test_shared_capacities_are_rows_and_raise_prices():
     """Both links between a and b share 1 GB/s: each root has half of it."""
     parts = Parts.of(network_of("a b", "a - b: 1"))
