@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from forestcoll.forest_over_time.priced_hops import Floats, Ints
 from forestcoll.forest_over_time.timed_trees import Column
-from forestcoll.solver.linear_program import Program, Settings
+from forestcoll.solver.linear_program import LEAST_ENTRY, Program, Settings
 from forestcoll.solver.solve import solve
 
 __all__ = ["Limits", "Rates", "best_rates", "distinct_rows"]
@@ -30,7 +30,6 @@ __all__ = ["Limits", "Rates", "best_rates", "distinct_rows"]
 Number = TypeVar("Number", np.int64, np.float64)
 
 _SECONDS = 600.0
-_LEAST_SHARE = 1e-12  # of the time, in which a tree delivers: less is rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,11 +99,13 @@ def best_rates(columns: Sequence[Column], limits: Limits, time: float) -> Rates:
     Parameters
     ----------
     columns : sequence of Column
-        At least one of each orbit has a latency below the time.
+        At least one of each orbit has a latency below the time, by more than rounding.
     time : float
         In ticks.
     """
-    used = [i for i, one in enumerate(columns) if 1 - one.latency / time > _LEAST_SHARE]
+    left = [1 - one.latency / time for one in columns]
+    # Without trees that end so late that no solver takes their entry, the time can only be longer.
+    used = [i for i, share in enumerate(left) if share > LEAST_ENTRY]
     scale = float(limits.upper[: limits.links].max())
     loads = limits.rows(np.stack([columns[i].loads for i in used], axis=1))
     kept, first, place = distinct_rows(loads, limits.upper / scale)
@@ -112,7 +113,7 @@ def best_rates(columns: Sequence[Column], limits: Limits, time: float) -> Rates:
     matrix = np.zeros((len(first) + orbits, len(used) + 1))
     matrix[: len(first), :-1] = kept
     for column, i in enumerate(used):
-        matrix[len(first) + columns[i].orbit, column] = 1 - columns[i].latency / time
+        matrix[len(first) + columns[i].orbit, column] = left[i]
     matrix[len(first) :, -1] = -np.array(limits.weights, dtype=np.float64)
     cost = np.zeros(len(used) + 1)
     cost[-1] = 1

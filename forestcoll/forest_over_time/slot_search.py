@@ -22,7 +22,6 @@ __all__ = ["SlotSearch"]
 
 _GAPS = (1, 2, 3, 6)
 _FINE, _FAR = 6, 1.1  # so fine slots only where others take over a tenth longer than a good time
-_ROUNDING = 1e-9  # as a share of a time
 _MOST_SLOTS, _MOST_ROWS = 24, 600
 
 
@@ -78,18 +77,19 @@ class SlotSearch:
                 few = max(1, min(few, many))  # wide slots: as many as the program can have
             while few <= many and best > good:
                 middle = (few + many) // 2
-                time, plan = self._time(amount, middle, gap, trees, tick)
+                width, plan = self._width(amount, middle, gap, trees, tick)
+                narrow = self._late / gap
+                time = self._late + middle * max(narrow, width)
                 if plan is not None and time < best:
                     best = time
                     yield plan
-                narrow = self._late * (1 + middle / gap)
-                if time > narrow * (1 + _ROUNDING):  # slots must be wider than a hop
-                    least = max(least, min(best, narrow))
+                if width > narrow:  # slots must be wider than a hop
+                    least = max(least, min(best, self._late + middle * narrow))
                     few = middle + 1
                 else:
                     many = middle - 1
 
-    def _time(
+    def _width(
         self,
         amount: float,
         slots: int,
@@ -97,15 +97,14 @@ class SlotSearch:
         trees: Sequence[tuple[int, TimedTree]],
         report: Callable[[], None],
     ) -> tuple[float, SlotPlan | None]:
-        """Return the time of a plan of so many slots, infinite if there is none."""
+        """Return how wide the slots of a plan must be, infinitely so if there is none."""
         known = self._trees[gap]
         start = [*known, *(one for tree in trees for one in _in_a_row(*tree, slots, gap))]
-        narrow = self._late / gap
-        plan = self._program.solved(slots, gap, start, amount / narrow, report)
+        plan = self._program.solved(slots, gap, start, amount * gap / self._late, report)
         if plan is None:
             return math.inf, None
         known.update((one, None) for one, _ in plan.moves)
-        return self._late + slots * max(narrow, amount / plan.value), plan
+        return amount / plan.value, plan
 
 
 def _in_a_row(orbit: int, tree: TimedTree, slots: int, gap: int) -> Iterator[SlottedTree]:

@@ -74,6 +74,8 @@ class Pool:
             parent = fastest_tree(hops, orbit.roots[0])
             self._fastest.append(int(arrivals(hops, parent).max()))
             self._add(place, TimedTree.of(hops, orbit.roots[0], parent))
+        # No earlier time is tried: what is left of it after the latency would be rounding.
+        self._soonest = max(self._fastest) * (1 + _TOLERANCE)
         self.slowest_hop = int(hops.latency[np.isfinite(hops.cost)].max())
         for place, tree in trees:
             self._add(place, tree)
@@ -122,7 +124,7 @@ class Pool:
     def _newton(self, amount: float, time: float, rates: Rates) -> tuple[float, Rates]:
         """Reduce the time until the rates deliver the amount and no more."""
         while True:
-            sooner = self._arrival(amount, rates)
+            sooner = max(self._arrival(amount, rates), self._soonest)
             if not sooner < time * (1 - _TOLERANCE):
                 return time, rates
             time = sooner

@@ -26,12 +26,19 @@ import scipy.sparse as sp
 
 from forestcoll.errors import InvalidParameterError
 
-__all__ = ["Program", "Settings", "Solution", "Vector", "dual_bound", "violation"]
+__all__ = ["LEAST_ENTRY", "Program", "Settings", "Solution", "Vector", "dual_bound", "violation"]
 
 Vector = npt.NDArray[np.float64]
 
 LARGEST_TOLERANCE = 1e-3
 """Beyond it a result says nothing."""
+
+LEAST_ENTRY = 1e-12
+"""HiGHS's option ``small_matrix_value``, at the least value that HiGHS allows.
+
+It leaves smaller entries out of the matrix without a word, so a program that has some is refused.
+Nothing is compared with this number but entries of float programs.
+"""
 
 MOST_THREADS = 1024
 

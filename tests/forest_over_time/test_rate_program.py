@@ -31,7 +31,7 @@ def test_trees_that_are_too_late_have_no_rate():
 
 
 def test_a_tree_that_ends_within_rounding_of_the_time_has_no_rate():
-    """What is left of the time, 2e-16 of it, is no entry that a solver takes."""
+    """What is left of the time after it, 2e-16, is no entry that a solver takes."""
     parts, columns = columns_of_path()
     only = replace(parts.limits, weights=(1,))
     middle = columns[1].__class__(0, columns[1].tree, 1, columns[1].loads)

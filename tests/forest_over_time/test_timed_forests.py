@@ -44,6 +44,13 @@ def test_two_a100_boxes_are_within_a_tenth_of_the_bound(size: int, most: float):
     assert 1 <= timed.of_bound <= Fraction(most)
 
 
+def test_a_byte_takes_what_is_left_after_latencies_of_a_thousand_seconds():
+    """Two hops of them, and then a byte: 2e-13 of the time, which is no entry for a solver."""
+    timed = generate("ring:nodes=5", size=1, alpha_us=10**9).timed
+    assert timed is not None
+    assert timed.bound.time_us < timed.time_us < timed.bound.time_us + Fraction(1, 1000)
+
+
 @pytest.mark.parametrize("collective", COLLECTIVES)
 def test_every_collective_is_verified(collective: str):
     made = generate("paper_example", collective=collective, size="4MB", **rooted(collective))

@@ -8,18 +8,11 @@ import numpy as np
 from forestcoll.errors import InvalidParameterError
 from forestcoll.native.standard_output import printed_as_errors
 from forestcoll.solver.backends.answer import Answer, Outcome
-from forestcoll.solver.linear_program import Program, Settings
+from forestcoll.solver.linear_program import LEAST_ENTRY, Program, Settings
 
 __all__ = ["run"]
 
 _ALGORITHM = {"highs": "simplex", "highs-ipm": "ipm", "highs-pdlp": "pdlp"}
-
-_LEAST_ENTRY = 1e-12
-"""HiGHS's option ``small_matrix_value``, at the least value that HiGHS allows.
-
-It leaves smaller entries out of the matrix without a word, so a program that has some is refused.
-Nothing is compared with this number but the entries of the float program given to the solver.
-"""
 
 _STATUS = highspy.HighsModelStatus
 
@@ -71,7 +64,7 @@ def _configure(highs: highspy.Highs, program: Program, settings: Settings) -> No
         "threads": settings.threads,
         "parallel": "on" if settings.threads > 1 else "off",
         "random_seed": settings.seed,
-        "small_matrix_value": _LEAST_ENTRY,
+        "small_matrix_value": LEAST_ENTRY,
         # With whole variables another choice would solve the relaxation and call it optimal.
         "solver": "choose" if program.whole is not None else _ALGORITHM[settings.method],
         "primal_feasibility_tolerance": max(settings.tolerance, 1e-10),
@@ -92,12 +85,12 @@ def _configure(highs: highspy.Highs, program: Program, settings: Settings) -> No
 def _model(program: Program) -> highspy.HighsLp:
     rows, columns = program.matrix.shape
     by_column = program.matrix.tocsc()
-    dropped = (by_column.data != 0) & (np.abs(by_column.data) <= _LEAST_ENTRY)
+    dropped = (by_column.data != 0) & (np.abs(by_column.data) <= LEAST_ENTRY)
     if dropped.any():
         least = float(np.abs(by_column.data[dropped]).min())
         raise InvalidParameterError(
             f"the program's matrix holds {least:.3g}, which HiGHS takes for zero; scale the "
-            f"program: in a row whose largest entry is 1 all must be above {_LEAST_ENTRY:g}"
+            f"program: in a row whose largest entry is 1 all must be above {LEAST_ENTRY:g}"
         )
     model = highspy.HighsLp()
     model.num_row_, model.num_col_ = rows, columns
