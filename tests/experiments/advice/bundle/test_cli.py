@@ -1,19 +1,14 @@
 """The commands ``bundle export`` and ``bundle check``."""
 
-import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from experiments.advice.bundle import bundling
 from forestcoll.runtimes.msccl.exporter import executor_limits
 from tests.command_line import assert_refused, document, invoke
 from tests.experiments.advice.bundle.tuned_ring import tuned
-
-ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="module")
@@ -73,26 +68,28 @@ def test_bad_options(folder: Path, tmp_path: Path, options: tuple[str, ...], mes
     assert invoke("bundle", "check", tmp_path).exit_code == 2
 
 
-def test_an_interrupted_export_names_its_checkpoint(tmp_path: Path) -> None:
-    """Between two files of a network of 16 GPUs; the same command goes on."""
-    found = invoke(
-        *("tune", "dgx_a100:boxes=2", "--sizes", "1KB,1MB,1GB", "--no-plans"),
-        *("-o", tmp_path / "tuned"),
-    )
-    assert found.exit_code == 0
-    command = [sys.executable, "-m", "forestcoll", "bundle", "export", str(tmp_path / "tuned")]
-    command += ["-o", str(tmp_path / "bundle")]
-    work = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
-    kept, end = tmp_path / ".bundle.checkpoint", time.monotonic() + 60
-    while not list(kept.glob("*.json")) and time.monotonic() < end:
-        time.sleep(0.01)
-    os.kill(work.pid, signal.SIGINT)
-    _, stderr = work.communicate(timeout=60)
-    assert work.returncode == 130
-    note, error = stderr.splitlines()
-    assert note.startswith("note: ")
-    assert f"kept in {kept}; the same command goes on there" in note
-    assert error == "error: interrupted"
+def test_an_interrupted_export_names_its_checkpoint(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C at the second of two files; the same command goes on there."""
+    export, files = bundling.export, [True]
+
+    def one_only(*asked: Any) -> Any:
+        if not files:
+            raise KeyboardInterrupt
+        files.pop()
+        return export(*asked)
+
+    command = ("bundle", "export", folder, "-o", tmp_path / "bundle")
+    with monkeypatch.context() as patch:
+        patch.setattr(bundling, "export", one_only)
+        stopped = invoke(*command)
+    assert stopped.exit_code == 130
+    kept = tmp_path / ".bundle.checkpoint"
+    assert stopped.stderr.splitlines() == [
+        f"note: 1 file done, kept in {kept}; the same command goes on there",
+        "error: interrupted",
+    ]
     assert not (tmp_path / "bundle").exists()
-    assert invoke(*command[3:]).exit_code == 0
+    assert invoke(*command).exit_code == 0
     assert not kept.exists()
