@@ -57,6 +57,7 @@ ACROSS = {
     "test_worked_examples": "what papers work out by hand",
     "test_base_networks": "table 9 of the BFB paper, of families and schedules",
     "test_three_users": "what new users do, from end to end",
+    "test_simulated_times": "simulations against other simulators and bounds",
     "test_cli": "the command as a whole",
     "test_static_steps": "what all methods that go in steps have in common",
     "test_published": "the package published",
