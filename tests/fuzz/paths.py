@@ -6,6 +6,7 @@ The forest that is examined took whatever path was open to it. Here each is forc
   once: flows from both ends, one node for all and one root's trees for all where a network looks
   alike from everywhere, one sink of each orbit, trees of plain sets copied;
 - equal boxes exchange with few others (``sparse_exchange``);
+- trees of equal parts are kept as rotations from two parts on, not from hundreds;
 - the explicit form is made by ``generate`` instead of by expanding the factored one.
 
 Each must come to the same time with as many trees, and be proved optimal.
@@ -20,6 +21,7 @@ import numpy as np
 
 from forestcoll import FactoredForest, Forest, expand, generate, verify
 from tests.fuzz.shortcuts import SHORTCUTS, blocked
+from tests.schedule.made.rotated import rotations_of_few
 
 SLOW_S = 10.0
 """No generation may take longer, of the clock or of the processor, whichever says less.
@@ -64,6 +66,11 @@ def _without(*names: str) -> Remake:
     return remake
 
 
+def _rotations(factored: FactoredForest) -> FactoredForest:
+    with rotations_of_few():
+        return _made(factored)
+
+
 def _explicit(factored: FactoredForest) -> Forest:
     forest = generate(
         factored.topology, collective=factored.collective, **asked_again(factored)
@@ -76,6 +83,7 @@ PATHS: dict[str, Remake] = {
     **{f"without {name}": _without(name) for name in SHORTCUTS},
     "without any shortcut": _without(*SHORTCUTS),
     "few links": lambda factored: _made(factored, {"sparse_exchange": True}),
+    "rotations": _rotations,
     "explicit": _explicit,
 }
 """How to make the same forest on another path, by name."""
