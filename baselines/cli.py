@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -19,11 +19,12 @@ from baselines.registry import METHODS
 from baselines.tenants_cli import share_network
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.cli.demands import DemandText
-from forestcoll.cli.facts import as_json, as_text
+from forestcoll.cli.facts import as_json, as_text, bound_facts
 from forestcoll.cli.options import Json, Spec
 from forestcoll.cli.output import SCHEDULES, expect_writable
 from forestcoll.errors import UnknownMethodError, did_you_mean
 from forestcoll.problem.limits import MOST_SECONDS, MOST_THREADS, Limits
+from forestcoll.runtimes.scoring.file_bounds import bound_of_schedule
 from forestcoll.schedule import (
     Allreduce,
     FlowSchedule,
@@ -110,7 +111,7 @@ def run_method(
     )
     elapsed = time.perf_counter() - began
     check_asked_for(schedule, topology, collective)
-    verify(schedule)
+    verdict = verify(schedule)
     if output is not None:
         write_schedule(schedule, output)
     found, finish = cost(schedule), makespan_s_per_gb(schedule)
@@ -126,6 +127,7 @@ def run_method(
         "algbw_makespan_gb_s": None if finish is None else 1 / finish,
         "busiest_link": " -> ".join(found.busiest_link),
         "verified": True,
+        **_compared(schedule, verdict),
         "differences": method.notes or None,
         "searches": searches or None,
         "generation_s": elapsed,
@@ -154,6 +156,13 @@ def _demand(schedule: Schedule) -> dict[str, object]:
         "makespan_us": None if schedule.clock is None else schedule.clock.finish_us,
         "forwarding_outside": ", ".join(forward) or "no GPU",
     }
+
+
+def _compared(schedule: Schedule, verdict: Any) -> dict[str, Any]:
+    """Return the proved bound of the schedule itself, or else one of its network."""
+    if getattr(verdict, "model", None) is None:
+        return bound_facts(bound_of_schedule(schedule), verdict.algbw_gb_s)
+    return {"model": verdict.model, "optimal": verdict.optimal}
 
 
 def _size(schedule: Schedule) -> dict[str, int]:

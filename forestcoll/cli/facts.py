@@ -12,12 +12,15 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from forestcoll.problem.cuts import Cut
 from forestcoll.topology.describe import LinkClass, SharedInWords, as_float, decimal
 
-__all__ = ["as_json", "as_text"]
+if TYPE_CHECKING:
+    from forestcoll.runtimes.scoring.file_bounds import FileBound
+
+__all__ = ["as_json", "as_text", "bound_facts", "share_facts"]
 
 _UNITS = {"_s_per_gb": "s/GB", "_gb_s": "GB/s", "_us": "us", "_s": "s"}  # by a key's ending
 _ONE = {"trees per GB/s": "tree per GB/s"}
@@ -39,6 +42,33 @@ def as_text(facts: Mapping[str, Any]) -> str:
         lines.append(f"{label:{width}}{first}")
         lines += [" " * width + line for line in more]
     return "\n".join(lines)
+
+
+def bound_facts(bound: FileBound | None, algbw_gb_s: Fraction | None) -> dict[str, Any]:
+    """Return a bound on any schedule of a collective, and whether a rate attains it.
+
+    ``optimal`` is None if there is no bound, or the rate is below one that no schedule is known to
+    attain. Nothing is faster than a schedule without a rate, which has nothing to send.
+    """
+    if bound is None or algbw_gb_s is None:
+        return {"optimal": True if algbw_gb_s is None else None}
+    attained = algbw_gb_s == bound.algbw_gb_s
+    return {
+        "at_most_gb_s": bound.algbw_gb_s,
+        "at_most_for": bound.model,
+        **share_facts(bound, algbw_gb_s),
+        "optimal": attained if attained or bound.optimal else None,
+    }
+
+
+def share_facts(bound: FileBound | None, algbw_gb_s: Fraction | None) -> dict[str, Any]:
+    """Return a rate as a share of the optimum where that is known, else of a bound."""
+    optimal = bound is not None and bound.optimal
+    share = None if bound is None or algbw_gb_s is None else algbw_gb_s / bound.algbw_gb_s
+    return {
+        "share_of_optimum": share if optimal else None,
+        "share_at_least": None if optimal else share,
+    }
 
 
 def _document(value: object) -> object:

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
+from forestcoll.cli.facts import bound_facts
 from forestcoll.cli.options import Group, Idle, Json, Output, ScheduleFile, idle_fact, in_group
 from forestcoll.cli.output import expect_drawable, report
 from forestcoll.comparison.diff_in_words import as_document, in_words
@@ -17,6 +18,7 @@ from forestcoll.comparison.schedule_diff import diff
 from forestcoll.core.assembly import expand
 from forestcoll.errors import InvalidParameterError, InvalidScheduleError, VerificationError
 from forestcoll.problem.options import MOST_TREES
+from forestcoll.runtimes.scoring.file_bounds import bound_of_schedule
 from forestcoll.schedule import (
     Allreduce,
     AllreduceVerdict,
@@ -102,6 +104,9 @@ def verify_schedule(
         }
     else:
         facts = _verdict_facts(verdict, schedule)
+    if getattr(verdict, "model", None) is None:  # nothing is claimed
+        del facts["optimal"]
+        facts |= bound_facts(bound_of_schedule(schedule), verdict.algbw_gb_s)
     report({"file": file, "verified": True, **idle_fact(members, idle), **facts}, json_)
 
 
@@ -117,6 +122,8 @@ def _check_network(file: Path, found: Topology, due: Topology) -> None:
 
 def _verdict_facts(verdict: Any, schedule: object) -> dict[str, Any]:
     facts = asdict(verdict)
+    if getattr(verdict, "model", None) is None and not verdict.optimal:
+        facts["optimal"] = None  # unknown, as nothing is claimed
     if isinstance(schedule, FactoredForest):
         facts["greatest_possible_depth"] = facts.pop("depth")
     if isinstance(schedule, FlowSchedule) and verdict.congestion:

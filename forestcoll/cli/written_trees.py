@@ -6,9 +6,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from forestcoll.cli.facts import bound_facts
 from forestcoll.cli.output import progress_bars
 from forestcoll.generation import generate
 from forestcoll.problem.options import Options
+from forestcoll.runtimes.scoring.file_bounds import bound_of_schedule
 from forestcoll.schedule import (
     Allreduce,
     AllreduceVerdict,
@@ -67,6 +69,8 @@ def _proved(schedule: TreeSchedule, verdict: Verdict | AllreduceVerdict | None) 
         facts |= {"at_most_gb_s": verdict.bound_gb_s, "model": verdict.model}
     elif verdict is not None:
         facts["model"] = verdict.model
+    if verdict is not None and verdict.model is None:
+        return facts | bound_facts(bound_of_schedule(schedule), verdict.algbw_gb_s)
     return facts | {"optimal": None if verdict is None else verdict.optimal}
 
 

@@ -1,10 +1,14 @@
 """Schedule files looked at: proved, compared with a network, drawn."""
 
 import json
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from baselines.registry import METHODS
+from forestcoll import generate, load_topology, write_schedule
 from tests.command_line import assert_refused, document, invoke
 
 
@@ -22,6 +26,56 @@ def test_verify_prints_the_verdict(schedule: Path) -> None:
     assert (verdict["verified"], verdict["deliveries"], verdict["gpus"]) == (True, 56, 8)
     assert verdict["congestion"] == {"exact": "1", "value": 1.0}
     assert "congestion     1 tree per GB/s\n" in invoke("verify", schedule).stdout
+
+
+def _exact(value: Any) -> Fraction:
+    return Fraction(value["exact"])
+
+
+@pytest.mark.parametrize(
+    ("method", "collective", "share"),
+    [
+        ("bfb", "allgather", 1),
+        ("bfb", "reduce-scatter", 1),
+        # All ways of 1, 2 and 3 hops: 9/2 shards over a link, which are 3/4 of the data.
+        ("direct", "allgather", Fraction(5, 9)),
+    ],
+)
+def test_a_schedule_without_a_claim_gets_its_share_of_the_optimum(
+    method: str, collective: str, share: Fraction, tmp_path: Path
+) -> None:
+    """A GPU of the ring gets 5/6 of the data over two links of 1 GB/s: 12/5 GB/s."""
+    path = tmp_path / "steps.json"
+    made: Any = METHODS[method].run(load_topology("ring:nodes=6"), collective)
+    write_schedule(made, path)
+    found = document("verify", path)
+    assert _exact(found["at_most_gb_s"]) == Fraction(12, 5)
+    assert _exact(found["share_of_optimum"]) == share
+    assert found["optimal"] is (share == 1)
+    assert found["at_most_for"] == "any schedule; switches may copy and add"
+
+
+def test_few_trees_get_their_share_of_the_optimum(tmp_path: Path) -> None:
+    """With k = 1 two MI250 boxes have 320 of 354.1 GB/s."""
+    path = tmp_path / "k1.json"
+    made = document("generate", "mi250:boxes=2", "--k", "1", "-o", path)
+    for found in (made, document("verify", path)):
+        assert _exact(found["share_of_optimum"]) == Fraction(75, 83)
+        assert found["optimal"] is False
+    assert invoke("verify", path).stdout.endswith("optimal           no\n")
+
+
+def test_allreduces_below_a_bound_that_none_may_attain_are_not_called_slow(tmp_path: Path) -> None:
+    """Neither as a whole nor, where nothing is claimed, in a phase."""
+    path = tmp_path / "one-shot.json"
+    made: Any = METHODS["one-shot"].run(load_topology("ring:nodes=6"), "allreduce")
+    write_schedule(made, path)
+    found = document("verify", path)
+    assert found["optimal"] is None
+    assert 0 < _exact(found["share_at_least"]) < 1
+    assert "optimal" not in invoke("verify", path).stdout
+    write_schedule(generate("mi250:boxes=2", collective="allreduce", k=1).schedule, path)
+    assert document("verify", path)["reduce"]["optimal"] is None
 
 
 def test_verify_fails_on_a_corrupted_file(schedule: Path, tmp_path: Path) -> None:

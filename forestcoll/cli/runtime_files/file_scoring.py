@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from forestcoll.cli.demands import AllToAllSeconds, DemandText, RoundUp, stated_demand
+from forestcoll.cli.facts import share_facts
 from forestcoll.cli.options import Group, Idle, Json, idle_fact, in_group, rate_of
 from forestcoll.cli.output import SCHEDULES, expect_writable, report
 from forestcoll.cli.runtime_files.checking import RootRank
@@ -254,8 +255,6 @@ def _measured(
     if found is None:
         return {}
     bound = found.bound
-    optimal = bound is not None and bound.optimal
-    share = replace(found, algbw_gb_s=rate).share
     return {
         "algbw_gb_s": rate,
         "busiest_link": found.busiest_link,
@@ -263,7 +262,6 @@ def _measured(
         "at_most_gb_s": None if bound is None else bound.algbw_gb_s,
         "at_most_by": None if bound is None else bound.by,
         "at_most_for": None if bound is None else bound.model,
-        "share_of_optimum": share if optimal else None,
-        "share_at_least": None if optimal else share,
+        **share_facts(bound, rate),
         "model": _MODEL,
     }

@@ -28,12 +28,18 @@ from forestcoll.errors import TimeLimitError
 from forestcoll.problem.all_to_all_bound import AllToAllBound
 from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.problem.rate_bound import RateBound
+from forestcoll.schedule.allreduce import Allreduce, AnySchedule
+from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.pipelined import slowest_of_loads
+from forestcoll.schedule.steps import StepSchedule
 from forestcoll.schedule.verification.trees.allreduce import check_bound
 from forestcoll.topology.describe import counted
 from forestcoll.topology.model import Topology
 
-__all__ = ["MOST_NODES", "FileBound", "Measurement", "bound_of", "measured", "narrowest_sets"]
+__all__ = [
+    "MOST_NODES", "FileBound", "Measurement", "bound_of", "bound_of_schedule", "measured",
+    "narrowest_sets",
+]  # fmt: skip
 
 
 _MOST_VISITS = 5_000_000
@@ -77,7 +83,7 @@ def bound_of(
     collective : str
         One of the six.
     weights : sequence of int, optional
-        Of a broadcast or reduce: 1 at the root, 0 elsewhere.
+        Of the roots: of a broadcast or reduce 1 at the root, 0 elsewhere.
 
     Returns
     -------
@@ -98,6 +104,24 @@ def bound_of(
         best = min(_of_all_to_alls(topology), key=lambda one: one.algbw_gb_s)
         return FileBound(best.algbw_gb_s, False, best.in_words(), _PAIRS)
     return _of_one_phase(topology, weights, collective in ("reduce", "reduce-scatter"))
+
+
+def bound_of_schedule(schedule: AnySchedule) -> FileBound | None:
+    """Return :func:`bound_of` of what a schedule does.
+
+    None also for a demand, of which no bound is known without a program.
+    """
+    collective = schedule.collective
+    if getattr(schedule, "demand", None) is not None:
+        return None
+    if collective in ("allreduce", "all-to-all"):
+        return bound_of(schedule.topology, collective)
+    assert not isinstance(schedule, Allreduce | FlowSchedule)
+    weights: Sequence[int] = schedule.weights
+    if isinstance(schedule, StepSchedule) and collective in ("broadcast", "reduce"):
+        root = schedule.chunks.root[0]
+        weights = [int(rank == root) for rank in range(schedule.topology.num_compute)]
+    return bound_of(schedule.topology, collective, weights)
 
 
 def _of_one_phase(topology: Topology, weights: Sequence[int] | None, reduction: bool) -> FileBound:

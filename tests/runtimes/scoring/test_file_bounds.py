@@ -8,7 +8,7 @@ from itertools import chain, combinations, product
 import pytest
 
 from baselines.registry import METHODS
-from forestcoll import cost, optimum
+from forestcoll import cost, generate, optimum
 from forestcoll.all_to_all.linear_optimum import all_to_all_rate
 from forestcoll.errors import ForestCollError
 from forestcoll.problem.limits import Limits
@@ -16,6 +16,7 @@ from forestcoll.runtimes.scoring.file_bounds import (
     MOST_NODES,
     FileBound,
     bound_of,
+    bound_of_schedule,
     measured,
     narrowest_sets,
 )
@@ -23,6 +24,7 @@ from forestcoll.solver.linear_program import Settings
 from forestcoll.topology import Topology, load_topology
 from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, random_topology
+from tests.schedule.made.flows import ring, unequal
 
 
 def test_the_bound_of_one_phase_is_the_optimum() -> None:
@@ -185,3 +187,24 @@ def test_empty_files_have_no_rate_and_no_share() -> None:
     ring = load_topology("ring:nodes=3")
     found = measured(ring, [Fraction(0)] * len(ring.links), BOUND)
     assert (found.algbw_gb_s, found.busiest_link, found.share) == (None, None, None)
+
+
+def test_a_schedule_has_the_bound_of_its_root_or_weights() -> None:
+    """Of a chain g0 - g1 - g2, whose second link has 1 GB/s and the first 2.
+
+    From g1 all data take the narrow link; those of g2 too, if no other GPU has any.
+    """
+    chain = network_of("g0 g1 g2", "g0 - g1: 2, g1 - g2: 1", "chain")
+    steps = METHODS["sccl"].run(chain, "broadcast", {"root": 1})
+    weighted = generate(chain, weights=[0, 0, 1]).schedule
+    for schedule in (steps, weighted):
+        bound = bound_of_schedule(schedule)
+        assert bound is not None
+        assert (bound.algbw_gb_s, bound.optimal, cost(schedule).algbw_gb_s) == (1, True, 1)
+
+
+def test_a_demand_has_no_bound_without_a_program() -> None:
+    assert bound_of_schedule(unequal()) is None
+    found = bound_of_schedule(ring())
+    assert found is not None
+    assert found.algbw_gb_s == bound_of(ring().topology, "all-to-all").algbw_gb_s
