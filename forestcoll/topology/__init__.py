@@ -1,7 +1,7 @@
 """Networks: the topology model, files, families of generators, validation and changes.
 
-To read: ``numbers`` (exact input), ``shared_capacity`` (common limits of links), ``graph`` (nodes
-and links); on these ``changes/`` (parts left out or added), ``describe``, ``in_brief`` and
+To read: ``numbers`` (exact input), ``shared_capacity`` (common limits of links), ``link_columns``
+(links as arrays), ``graph``; on these ``changes/`` (left out or added), ``describe``, ``in_brief``,
 ``in_rows`` (displays in notebooks); ``model``, the class with these as methods. Then ``builder``
 (networks node by node) and ``families/`` (networks by name). Files: ``reading/`` (to plain data),
 ``format``, ``changed_file``, ``files`` (YAML, JSON), ``importers/``, ``exporters/`` (other tools).

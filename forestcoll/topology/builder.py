@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from fractions import Fraction
-from typing import TypeGuard
+
+import numpy as np
 
 from forestcoll.errors import InvalidTopologyError, did_you_mean
 from forestcoll.topology.changes.named_parts import links_named
-from forestcoll.topology.model import Link, Node, NodeKind, Topology
-from forestcoll.topology.numbers import Exact, exact, is_usual
+from forestcoll.topology.link_columns import LinkColumns, LinkNumbers
+from forestcoll.topology.model import Node, NodeKind, Topology
+from forestcoll.topology.numbers import Exact, exact
 from forestcoll.topology.shared_capacity import SharedCapacity
 
 __all__ = ["MOST_LINKS", "MOST_NODES", "NO_LATENCY", "TopologyBuilder", "expect_size"]
@@ -20,6 +21,9 @@ MOST_NODES = 1_000_000
 
 MOST_LINKS = 20_000_000
 """Largest number of links, each direction counted: a complete network of 4096 GPUs."""
+
+_MOST_KNOWN = 1000
+"""Number objects known by identity; those made anew for each link would fill the memory."""
 
 NO_LATENCY = Fraction(0)
 """Default latency; one shared object, because comparing an object with itself is fast."""
@@ -53,10 +57,14 @@ class TopologyBuilder:
 
     def __init__(self) -> None:
         self._nodes: list[Node] = []
-        self._links: list[Link] = []
         self._shared: list[tuple[str, tuple[str, ...], Fraction]] = []
         self._position: dict[str, int] = {}
-        self._usual: dict[int, object] = {}  # numbers by identity, kept alive, each checked once
+        # Links in flat rows of four: positions of the ends, place in kinds, whether both ways.
+        self._rows: list[int] = []
+        self._num_links = 0
+        self._kinds: dict[LinkNumbers, int] = {}
+        self._kind_of: dict[tuple[int, int], int] = {}  # by identity of numbers
+        self._alive: list[LinkNumbers] = []  # those numbers, so that no other has their identity
 
     def gpu(self, name: str, box: int | None = None, index: int | None = None) -> str:
         """Add a compute node and return its name."""
@@ -88,38 +96,44 @@ class TopologyBuilder:
         latency : the same
             In microseconds.
         """
-        self._links.append(self._link(tail, head, bandwidth, latency, room=1))
+        self._add_link(tail, head, bandwidth, latency, both=False)
 
     def link(
         self, a: str, b: str, bandwidth: Exact | float, latency: Exact | float = NO_LATENCY
     ) -> None:
         """Add a full-duplex link: ``bandwidth`` GB/s in each direction."""
-        one = self._link(a, b, bandwidth, latency, room=2)
-        self._links += (one, Link(one.head, one.tail, one.bandwidth_gb_s, one.latency_us))
+        self._add_link(a, b, bandwidth, latency, both=True)
 
-    def _link(
-        self, tail: str, head: str, bandwidth: Exact | float, latency: Exact | float, room: int
-    ) -> Link:
-        """Return a link between known nodes, if the limit on links allows that many more."""
-        if len(self._links) + room > MOST_LINKS:
+    def _add_link(
+        self, tail: str, head: str, bandwidth: Exact | float, latency: Exact | float, *, both: bool
+    ) -> None:
+        if self._num_links + 1 + both > MOST_LINKS:
             raise InvalidTopologyError(f"has over {MOST_LINKS} links; ask for a smaller network")
-        ends = self._find(tail), self._find(head)
-        # Nearly all: no message is written for them.
-        if self._is_usual(bandwidth) and self._is_usual(latency):
-            return Link(*ends, bandwidth, latency)
-        where = f"link {tail} -> {head}"
-        return Link(
-            *ends, exact(bandwidth, f"{where}: bandwidth"), exact(latency, f"{where}: latency")
-        )
+        try:
+            ends = self._position[tail], self._position[head]
+        except KeyError as missing:
+            raise self._unknown(missing.args[0]) from None
+        kind = self._kind_of.get((id(bandwidth), id(latency)))
+        if kind is None:
+            kind = self._read(bandwidth, latency, f"link {tail} -> {head}")
+        self._rows += (*ends, kind, both)
+        self._num_links += 1 + both
 
-    def _is_usual(self, number: object) -> TypeGuard[Fraction]:
-        """Return :func:`is_usual` of a number; the links of a large network share few objects."""
-        if id(number) in self._usual:
-            return True
-        if is_usual(number):
-            self._usual[id(number)] = number
-            return True
-        return False
+    def _read(self, bandwidth: Exact | float, latency: Exact | float, where: str) -> int:
+        """Return the place of two numbers in the table; remember the objects if they are exact."""
+        numbers = exact(bandwidth, f"{where}: bandwidth"), exact(latency, f"{where}: latency")
+        kind = self._kinds.setdefault(numbers, len(self._kinds))
+        known = numbers[0] is bandwidth and numbers[1] is latency
+        if known and len(self._alive) < _MOST_KNOWN:
+            self._kind_of[id(bandwidth), id(latency)] = kind
+            self._alive.append(numbers)
+        return kind
+
+    def _columns(self) -> LinkColumns:
+        rows = np.fromiter(self._rows, dtype=np.int32, count=len(self._rows)).reshape(-1, 4)
+        back = rows[rows[:, 3] == 1][:, [1, 0, 2]]
+        tail, head, kind = np.concatenate([rows[:, :3], back]).T
+        return LinkColumns(tail, head, kind, tuple(self._kinds))
 
     def share(self, name: str, links: str | Iterable[str], bandwidth_gb_s: Exact | float) -> None:
         """Add a shared capacity: a common limit of some links.
@@ -140,14 +154,14 @@ class TopologyBuilder:
 
     def build(self, name: str) -> Topology:
         """Return the topology; the builder stays usable and may grow further."""
-        made = Topology(name, tuple(self._nodes), tuple(self._links))
+        made = Topology.of_columns(name, self._nodes, self._columns())
         if not self._shared:
             return made
-        groups = (
+        groups = tuple(
             SharedCapacity(called, links_named(made, called, parts), limit)
             for called, parts, limit in self._shared
         )
-        return replace(made, shared=tuple(groups))
+        return Topology.of_columns(name, made.nodes, made.columns, groups)
 
     def _add(self, node: Node) -> str:
         if node.name in self._position:
@@ -158,9 +172,6 @@ class TopologyBuilder:
         self._nodes.append(node)
         return node.name
 
-    def _find(self, name: str) -> int:
-        try:
-            return self._position[name]
-        except KeyError:
-            hint = did_you_mean(name, self._position, "add it before its links", repr)
-            raise InvalidTopologyError(f"no node is named {name!r}; {hint}") from None
+    def _unknown(self, name: str) -> InvalidTopologyError:
+        hint = did_you_mean(name, self._position, "add it before its links", repr)
+        return InvalidTopologyError(f"no node is named {name!r}; {hint}")

@@ -5,13 +5,14 @@ docs/formats/topology.md documents the format; :func:`topology_schema` gives the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from forestcoll.errors import InvalidTopologyError, did_you_mean
 from forestcoll.topology.changed_file import CHANGED_SCHEMA
+from forestcoll.topology.link_columns import LinkNumbers
 from forestcoll.topology.model import Link, Node, NodeKind, Topology
 from forestcoll.topology.numbers import Exact, exact_text
 from forestcoll.topology.reading.documents import Document
@@ -24,6 +25,7 @@ from forestcoll.topology.reading.shared_groups import (
 
 if TYPE_CHECKING:
     from forestcoll.topology.reading.topology_entries import LinkEntry, NodeEntry
+    from forestcoll.topology.shared_capacity import Ends
 
 __all__ = ["topology_document", "topology_from_document", "topology_schema"]
 
@@ -68,26 +70,8 @@ def topology_document(topology: Topology) -> dict[str, Any]:
     A link and an equal link in the other direction are written once, with ``both``. Fields that
     equal their default are left out, and so is an empty ``shared``.
     """
-    names = [node.name for node in topology.nodes]
     half_duplex = half_duplex_links(topology)
-    links = []
-    for link in topology.links:
-        twin = topology.link_between.get((link.head, link.tail))
-        both = twin is not None and (twin.bandwidth_gb_s, twin.latency_us) == (
-            link.bandwidth_gb_s,
-            link.latency_us,
-        )
-        if both and link.head < link.tail:
-            continue
-        entry: dict[str, Any] = {"from": names[link.tail], "to": names[link.head]}
-        entry["bandwidth_gb_s"] = _plain(link.bandwidth_gb_s)
-        if link.latency_us:
-            entry["latency_us"] = _plain(link.latency_us)
-        if both:
-            entry["both"] = True
-        if (link.tail, link.head) in half_duplex:
-            entry["half_duplex"] = True
-        links.append(entry)
+    links = _link_entries(topology, half_duplex)
     document = {"name": topology.name, "nodes": list(map(_node, topology.nodes)), "links": links}
     in_short = list(half_duplex.values())
     shared = [
@@ -112,15 +96,39 @@ def topology_schema() -> dict[str, Any]:
 
 
 def _node(node: Node) -> dict[str, Any]:
-    entry: dict[str, Any] = {"name": node.name, "kind": str(node.kind)}
+    entry: dict[str, Any] = {"name": node.name, "kind": node.kind.value}
     if node.box is not None:
         entry["box"] = node.box
     if node.index is not None:
         entry["index"] = node.index
-    for mark in ("multicast", "stores"):
-        if getattr(node, mark):
-            entry[mark] = True
+    if node.multicast:
+        entry["multicast"] = True
+    if node.stores:
+        entry["stores"] = True
     return entry
+
+
+def _link_entries(topology: Topology, half_duplex: Collection[Ends]) -> list[dict[str, Any]]:
+    names, columns = topology.node_names, topology.columns
+    places, both = columns.without_twins()
+    written = columns.take(places)
+    ends = list(zip(written.tail.tolist(), written.head.tolist(), strict=True))
+    fields = [(_numbers(kind), {**_numbers(kind), "both": True}) for kind in columns.kinds]
+    entries = [
+        {"from": names[tail], "to": names[head], **fields[kind][twin]}
+        for (tail, head), kind, twin in zip(ends, written.kind.tolist(), both.tolist(), strict=True)
+    ]
+    if half_duplex:
+        place = {pair: i for i, pair in enumerate(ends)}
+        for pair in half_duplex:
+            entries[place[pair]]["half_duplex"] = True
+    return entries
+
+
+def _numbers(numbers: LinkNumbers) -> dict[str, Any]:
+    bandwidth, latency = numbers
+    entry: dict[str, Any] = {"bandwidth_gb_s": _plain(bandwidth)}
+    return {**entry, "latency_us": _plain(latency)} if latency else entry
 
 
 def _plain(number: Fraction) -> Exact:

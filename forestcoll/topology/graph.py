@@ -7,18 +7,18 @@ them as methods.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
-from typing import Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from forestcoll.errors import CapacityOverflowError, InvalidTopologyError
+from forestcoll.topology.link_columns import Link, LinkColumns
 from forestcoll.topology.numbers import exact, is_usual
 from forestcoll.topology.shared_capacity import SharedCapacity, checked, moved, reversed_groups
 
@@ -73,26 +73,6 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
-    """A directed link between two nodes, given by their positions in the topology.
-
-    Parameters
-    ----------
-    tail, head : int
-        Where the link leaves and where it enters.
-    bandwidth_gb_s : Fraction
-        In this direction, in GB/s (1e9 bytes per second); positive.
-    latency_us : Fraction
-        In microseconds; not negative. Outside the throughput model, used by simulations.
-    """
-
-    tail: int
-    head: int
-    bandwidth_gb_s: Fraction
-    latency_us: Fraction = Fraction(0)
-
-
-@dataclass(frozen=True, slots=True)
 class IntegerCapacities:
     """Links in the form of the native core: whole numbers with one common denominator.
 
@@ -116,7 +96,8 @@ class IntegerCapacities:
 class NetworkGraph:
     """Nodes in order, and the directed links between them: the base of :class:`.model.Topology`.
 
-    Parameters and errors are documented there.
+    A network has its links as objects, as ``columns``, or as both: one is made from the other when
+    first asked for. Parameters and errors are documented there.
     """
 
     name: str
@@ -127,21 +108,76 @@ class NetworkGraph:
     def __post_init__(self) -> None:
         object.__setattr__(self, "nodes", tuple(self.nodes))
         self._check_names()
-        object.__setattr__(self, "links", self._merge(self.links))
+        columns, links = self._in_order(tuple(self.links))
+        vars(self).update(links=links, columns=columns)
         object.__setattr__(self, "shared", self._checked_groups())
+
+    @classmethod
+    def of_columns(
+        cls,
+        name: str,
+        nodes: Iterable[Node],
+        columns: LinkColumns,
+        shared: tuple[SharedCapacity, ...] = (),
+    ) -> Self:
+        """Return a network of links that are given by columns, in any order.
+
+        Parameters and errors are those of the class.
+        """
+        made = cls._of(name=name, nodes=tuple(nodes), columns=columns, shared=shared)
+        made._check_names()
+        made._check_columns(columns)
+        vars(made)["columns"] = columns.take(columns.order()).merged()
+        vars(made)["shared"] = made._checked_groups()
+        return made
+
+    @classmethod
+    def _of(cls, **parts: object) -> Self:
+        """Return a network of checked parts, with links or columns or both."""
+        # Skips the checks of __init__: the caller guarantees the form, and they take long.
+        made = object.__new__(cls)
+        vars(made).update(parts)
+        return made
+
+    if not TYPE_CHECKING:  # which would take any name for an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            """Make the links, if they were given by columns; nothing else is missing."""
+            if name != "links" or "columns" not in vars(self):
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            return vars(self).setdefault("links", self.columns.links())
+
+    @cached_property
+    def columns(self) -> LinkColumns:
+        """The links by columns, in the same order."""
+        return LinkColumns.of(self.links)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether names, nodes, links and shared capacities are equal."""
+        if self is other:
+            return True
+        if type(other) is not type(self):
+            return NotImplemented
+        return (self.name, self.nodes, self.shared) == (
+            other.name,
+            other.nodes,
+            other.shared,
+        ) and self.columns == other.columns
 
     def __hash__(self) -> int:
         """Hash the name and the numbers of nodes and links, as hashing all links is slow."""
-        return hash((self.name, len(self.nodes), len(self.links)))
+        return hash((self.name, len(self.nodes), self.num_links))
 
     def _checked_groups(self) -> tuple[SharedCapacity, ...]:
         if not self.shared:
             return ()
-        ends = {(link.tail, link.head) for link in self.links}
+        ends = set(zip(*(end.tolist() for end in self.link_ends), strict=True))
         return checked(self.shared, ends, [node.name for node in self.nodes])
 
     def _check_names(self) -> None:
         _check_name(self.name, "the topology")
+        if self._has_right_names():
+            return
         seen: set[str] = set()
         for position, node in enumerate(self.nodes):
             _check_name(node.name, f"node {position}")
@@ -155,61 +191,59 @@ class NetworkGraph:
                     )
             seen.add(node.name)
 
-    def _merge(self, links: Iterable[Link]) -> tuple[Link, ...]:
-        links = tuple(links)  # keeps the numbers alive, whose identities are compared
-        if (ordered := self._ordered(links)) is not None:
-            return ordered
-        merged: dict[tuple[int, int], Link] = {}
-        right: set[tuple[int, int]] = set()
-        for link in links:
-            # Most links of a large network share few numbers, each pair of which is checked once.
-            numbers = id(link.bandwidth_gb_s), id(link.latency_us)
-            if numbers in right and self._has_right_ends(link):
-                checked = link
-            else:
-                checked = self._checked(link)
-                if checked is link:
-                    right.add(numbers)
-            known = merged.get((link.tail, link.head))
-            if known is not None:
-                checked = replace(
-                    known,
-                    bandwidth_gb_s=known.bandwidth_gb_s + checked.bandwidth_gb_s,
-                    latency_us=max(known.latency_us, checked.latency_us),
-                )
-            merged[link.tail, link.head] = checked
-        # The order by (tail, head) is an invariant: binary searches, the native arrays and equality
-        # of topologies rely on it.
-        return tuple(merged[key] for key in sorted(merged))
+    def _has_right_names(self) -> bool:
+        """Whether names and marks are right; a quick check of all nodes at once."""
+        names = self.node_names
+        return (
+            all(names)
+            and all(map(str.isprintable, names))
+            and list(map(str.strip, names)) == names
+            and len(set(names)) == len(names)
+            and {node.kind for node in self.nodes if node.multicast or node.stores}
+            <= {NodeKind.SWITCH}
+        )
 
-    def _ordered(self, links: tuple[Link, ...]) -> tuple[Link, ...] | None:
-        """Return links in order, by columns; None if one may be wrong or parallel.
+    def _in_order(self, links: tuple[Link, ...]) -> tuple[LinkColumns, tuple[Link, ...]]:
+        """Check links, merge parallel ones, and return them in order, in both forms.
 
-        The links of a large network are checked so in a third of the time.
+        The order by (tail, head) is an invariant: binary searches, the native arrays and equality
+        of topologies rely on it.
         """
-        if set(map(type, links)) != {Link}:
-            return None
-        tails, heads = ([getattr(link, end) for link in links] for end in ("tail", "head"))
-        nodes = len(self.nodes)
-        for ends in (tails, heads):
-            if min(ends) < 0 or max(ends) >= nodes:
-                return None
+        if not self._are_usual(links):
+            links = tuple(map(self._checked, links))
+        columns = LinkColumns.of(links)
+        self._check_columns(columns)
+        order = columns.order()
+        merged = columns.take(order).merged()
+        if len(merged) < len(links):
+            return merged, merged.links()
+        return merged, tuple([links[i] for i in order.tolist()])
+
+    def _are_usual(self, links: Sequence[Link]) -> bool:
+        """Whether columns can hold links as they are, though some may be wrong."""
+        if not set(map(type, links)) <= {Link}:
+            return False
         bandwidths = {id(link.bandwidth_gb_s): link.bandwidth_gb_s for link in links}
         latencies = {id(link.latency_us): link.latency_us for link in links}
-        if not all(is_usual(b) and b.numerator > 0 for b in bandwidths.values()):
-            return None
-        if not all(is_usual(latency) and latency.numerator >= 0 for latency in latencies.values()):
-            return None
-        tail, head = np.array(tails, dtype=np.int64), np.array(heads, dtype=np.int64)
-        key = tail * nodes + head
-        order = np.argsort(key, kind="stable")
-        if (tail == head).any() or (np.diff(key[order]) == 0).any():
-            return None
-        return tuple([links[i] for i in order.tolist()])
+        known = range(len(self.nodes))
+        return (
+            all(map(is_usual, (*bandwidths.values(), *latencies.values())))
+            and all(link.tail in known for link in links)
+            and all(link.head in known for link in links)
+        )
+
+    def _check_columns(self, columns: LinkColumns) -> None:
+        """Raise for the first link that is wrong, if any is."""
+        tail, head = columns.tail, columns.head
+        right = np.array([_are_right(*numbers) for numbers in columns.kinds], dtype=bool)
+        ends = (tail != head) & (np.minimum(tail, head) >= 0)
+        ends &= np.maximum(tail, head) < len(self.nodes)
+        for place in np.flatnonzero(~(ends & right[columns.kind])).tolist():
+            self._checked(
+                Link(int(tail[place]), int(head[place]), *columns.kinds[columns.kind[place]])
+            )
 
     def _checked(self, link: Link) -> Link:
-        if self._is_right(link):  # nearly all
-            return link
         for end in (link.tail, link.head):
             if not 0 <= end < len(self.nodes):
                 raise InvalidTopologyError(
@@ -228,25 +262,6 @@ class NetworkGraph:
         if latency.numerator < 0:
             raise InvalidTopologyError(f"{where}: latency is {latency} us; it cannot be negative")
         return Link(link.tail, link.head, bandwidth, latency)
-
-    def _is_right(self, link: Link) -> bool:
-        """Whether a link certainly passes the checks below unchanged."""
-        return (
-            self._has_right_ends(link)
-            and is_usual(link.bandwidth_gb_s)
-            and link.bandwidth_gb_s.numerator > 0
-            and is_usual(link.latency_us)
-            and link.latency_us.numerator >= 0
-        )
-
-    def _has_right_ends(self, link: Link) -> bool:
-        nodes = len(self.nodes)
-        return (
-            type(link) is Link
-            and 0 <= link.tail < nodes
-            and 0 <= link.head < nodes
-            and link.tail != link.head
-        )
 
     @cached_property
     def compute(self) -> tuple[int, ...]:
@@ -291,44 +306,48 @@ class NetworkGraph:
     @cached_property
     def shared_places(self) -> tuple[tuple[tuple[int, ...], Fraction], ...]:
         """The shared capacities: places of their links in ``links``, and their bandwidth."""
-        place = {(link.tail, link.head): i for i, link in enumerate(self.links)}
+        if not self.shared:
+            return ()
+        ends = zip(*(end.tolist() for end in self.link_ends), strict=True)
+        place = {pair: i for i, pair in enumerate(ends)}
         return tuple(
             (tuple(place[ends] for ends in group.links), group.bandwidth_gb_s)
             for group in self.shared
         )
 
-    @cached_property
+    @property
+    def num_links(self) -> int:
+        """Number of links, each direction counted."""
+        return len(self.columns)
+
+    @property
     def link_ends(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
         """Positions of the tails and of the heads of all links."""
-        tail = np.array([link.tail for link in self.links], dtype=np.int32)
-        return tail, np.array([link.head for link in self.links], dtype=np.int32)
+        return self.columns.tail, self.columns.head
 
     @cached_property
     def ingress_gb_s(self) -> tuple[Fraction, ...]:
         """Total bandwidth into each node."""
-        return self._totals([link.head for link in self.links])
+        return self._totals(self.columns.head)
 
     @cached_property
     def egress_gb_s(self) -> tuple[Fraction, ...]:
         """Total bandwidth out of each node."""
-        return self._totals([link.tail for link in self.links])
+        return self._totals(self.columns.tail)
 
-    def _totals(self, ends: Iterable[int]) -> tuple[Fraction, ...]:
+    def _totals(self, ends: npt.NDArray[np.int32]) -> tuple[Fraction, ...]:
         """Sum the bandwidths of the links at each node, in whole numbers until the end."""
         denominator, whole = self.whole_bandwidths
         total = [0] * len(self.nodes)
-        for end, bandwidth in zip(ends, whole, strict=True):
+        for end, bandwidth in zip(ends.tolist(), whole, strict=True):
             total[end] += bandwidth
         return tuple(Fraction(amount, denominator) for amount in total)
 
     @cached_property
     def whole_bandwidths(self) -> tuple[int, list[int]]:
         """The common denominator of the bandwidths, and each bandwidth times it, of any size."""
-        # Links share few objects, so each is converted once; the links keep them alive.
-        distinct = {id(link.bandwidth_gb_s): link.bandwidth_gb_s for link in self.links}
-        denominator = math.lcm(*(bandwidth.denominator for bandwidth in distinct.values()))
-        whole = {key: b.numerator * (denominator // b.denominator) for key, b in distinct.items()}
-        return denominator, [whole[id(link.bandwidth_gb_s)] for link in self.links]
+        denominator, whole = self.columns.whole_bandwidths()
+        return denominator, [whole[kind] for kind in self.columns.kind.tolist()]
 
     @cached_property
     def integer_capacities(self) -> IntegerCapacities:
@@ -339,19 +358,21 @@ class NetworkGraph:
         CapacityOverflowError
             If the scaled bandwidths do not fit 62 bits in sum.
         """
-        denominator, scaled = self.whole_bandwidths
+        columns = self.columns
+        denominator, whole = columns.whole_bandwidths()
+        counts = np.bincount(columns.kind, minlength=len(whole)).tolist()
         # The sum of all capacities bounds every cut and flow, so the core's 64-bit sums are safe.
-        if sum(scaled) >= 2**62:
+        total = sum(count * one for count, one in zip(counts, whole, strict=True))
+        if total >= 2**62:
             raise CapacityOverflowError(
-                f"{self.name}: in whole numbers the bandwidths add up to {sum(scaled):.3g} (their "
+                f"{self.name}: in whole numbers the bandwidths add up to {total:.3g} (their "
                 f"common denominator is {denominator:.3g}), beyond exact 64-bit arithmetic; round "
                 f"them to fewer digits or use a larger unit"
             )
-        tail, head = self.link_ends
         return IntegerCapacities(
-            tail=tail,
-            head=head,
-            capacity=np.array(scaled, dtype=np.int64),
+            tail=columns.tail,
+            head=columns.head,
+            capacity=np.array(whole, dtype=np.int64)[columns.kind],
             denominator=denominator,
         )
 
@@ -362,12 +383,12 @@ class NetworkGraph:
     @cached_property
     def _reversed(self) -> Self:
         """The reversed network: cached, and not checked again, as every reduction needs it."""
-        # Reversal changes the order of the links: place i here is not place i there. The order is
-        # that of ``np.lexsort((tail, head))``, as in :meth:`IntegerCapacities.reversed`.
-        links = sorted(self.links, key=lambda link: (link.head, link.tail))
-        backward = (Link(e.head, e.tail, e.bandwidth_gb_s, e.latency_us) for e in links)
-        return self.like(
-            self.name, self.nodes, tuple(backward), shared=reversed_groups(self.shared)
+        # Reversal changes the order of the links: place i here is not place i there.
+        return self._of(
+            name=self.name,
+            nodes=self.nodes,
+            columns=self.columns.reversed(),
+            shared=reversed_groups(self.shared),
         )
 
     def like(
@@ -383,13 +404,7 @@ class NetworkGraph:
         The caller guarantees: the nodes are some of these; the links are sorted, not parallel, and
         of positive bandwidth; shared capacities hold only links of the result.
         """
-        # Skips the checks of __init__: the caller guarantees the form, and they take long.
-        made = object.__new__(type(self))
-        object.__setattr__(made, "name", name)
-        object.__setattr__(made, "nodes", nodes)
-        object.__setattr__(made, "links", links)
-        object.__setattr__(made, "shared", shared)
-        return made
+        return self._of(name=name, nodes=nodes, links=links, shared=shared)
 
     def relabelled(self, order: Iterable[int]) -> Self:
         """Return the same network with its nodes in another order.
@@ -399,10 +414,21 @@ class NetworkGraph:
         order = tuple(order)
         if sorted(order) != list(range(len(self.nodes))):
             raise InvalidTopologyError("relabelling needs every node exactly once")
-        place = {old: new for new, old in enumerate(order)}
-        links = (replace(e, tail=place[e.tail], head=place[e.head]) for e in self.links)
-        nodes = tuple(self.nodes[i] for i in order)
-        return type(self)(self.name, nodes, tuple(links), moved(self.shared, place))
+        place = np.argsort(order).astype(np.int32)  # the inverse of the order
+        old = self.columns
+        columns = replace(old, tail=place[old.tail], head=place[old.head])
+        shared = moved(self.shared, dict(enumerate(place.tolist())))
+        return self.of_columns(self.name, [self.nodes[i] for i in order], columns, shared)
+
+
+def _are_right(bandwidth: Fraction, latency: Fraction) -> bool:
+    """Whether numbers of a link certainly pass the check of a link unchanged."""
+    return (
+        is_usual(bandwidth)
+        and bandwidth.numerator > 0
+        and is_usual(latency)
+        and latency.numerator >= 0
+    )
 
 
 def _check_name(name: str, what: str) -> None:

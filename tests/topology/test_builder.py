@@ -103,3 +103,36 @@ def test_a_number_is_checked_however_often_it_comes() -> None:
     with pytest.raises(InvalidTopologyError, match="about 1e"):
         builder.link(a, c, Fraction(10**100))
     assert {link.bandwidth_gb_s for link in builder.build("three").links} == {ten}
+
+
+def test_numbers_of_one_identity_are_those_of_that_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numbers are kept, so that none made later takes the identity of another; only a few are."""
+    monkeypatch.setattr("forestcoll.topology.builder._MOST_KNOWN", 3)
+    builder = TopologyBuilder()
+    for i in range(30):
+        builder.gpu(f"gpu{i}")
+    for i in range(1, 30):
+        builder.link("gpu0", f"gpu{i}", Fraction(i % 7 + 1), Fraction(i % 3, 2))
+    made = builder.build("star")
+    assert [(link.bandwidth_gb_s, link.latency_us) for link in made.links[:29]] == [
+        (Fraction(i % 7 + 1), Fraction(i % 3, 2)) for i in range(1, 30)
+    ]
+    assert len(builder._alive) == len(builder._kind_of) == 3
+    assert len(made.columns.kinds) == 21
+
+
+def test_the_first_wrong_link_is_named_when_all_are_there() -> None:
+    """A link both ways is named in its own direction, in the order in which links were added."""
+    builder = TopologyBuilder()
+    builder.gpu("a"), builder.gpu("b"), builder.gpu("c")
+    builder.arc("a", "b", 1)
+    builder.link("c", "b", -1)
+    builder.arc("a", "a", 1)
+    with pytest.raises(InvalidTopologyError, match="link c -> b: bandwidth is -1 GB/s"):
+        builder.build("wrong")
+
+
+def test_a_builder_without_links_makes_a_network() -> None:
+    builder = TopologyBuilder()
+    builder.gpu("a")
+    assert builder.build("one").links == ()

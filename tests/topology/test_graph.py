@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from forestcoll.errors import InvalidTopologyError
-from forestcoll.topology import Link, Node, NodeKind, Topology, load_topology
+from forestcoll.topology import Link, Node, NodeKind, SharedCapacity, Topology, load_topology
 from forestcoll.topology.families.machines import mi250
 from forestcoll.topology.graph import NetworkGraph
+from forestcoll.topology.link_columns import LinkColumns
 
 
 @pytest.mark.parametrize("name", ["", " a", "a\nb", "a\x00"])
@@ -88,14 +92,95 @@ def test_one_wrong_link_among_right_ones_is_named(wrong: Link, message: str) -> 
         (Link(np.int64(3), True, Fraction(1)),),  # numbers of other types
     ],
 )
-def test_links_are_the_same_by_columns_and_one_by_one(
+def test_links_are_the_same_at_once_and_one_by_one(
     more: tuple[Link, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     links = (*more, *_RIGHT[::-1])
-    by_columns = Topology("t", _GPUS, links)
-    monkeypatch.setattr(NetworkGraph, "_ordered", lambda *_: None)
-    assert by_columns == Topology("t", _GPUS, links)
-    assert all(type(link.bandwidth_gb_s) is Fraction for link in by_columns.links)
+    at_once = Topology("t", _GPUS, links)
+    monkeypatch.setattr(NetworkGraph, "_are_usual", lambda *_: False)
+    assert at_once == Topology("t", _GPUS, links)
+    assert all(type(link.bandwidth_gb_s) is Fraction for link in at_once.links)
+    assert at_once.links == at_once.columns.links()
+
+
+@pytest.mark.parametrize("more", [(), _RIGHT[:2], (Link(3, 1, Fraction(5, 2), Fraction(2)),)])
+def test_a_network_is_the_same_from_objects_and_from_columns(more: tuple[Link, ...]) -> None:
+    """With more links that are parallel to others, and with none of these."""
+    links = (*more, *_RIGHT[::-1])
+    shared = (SharedCapacity("limit", ((1, 2), (0, 1)), Fraction(3)),)
+    given = Topology("t", _GPUS, links, shared)
+    made = Topology.of_columns("t", _GPUS, LinkColumns.of(links), shared)
+    assert "links" not in vars(made)
+    assert made == given
+    assert "links" not in vars(made)  # comparing makes no objects
+    assert made.links == given.links
+    assert made.links is made.links
+    assert made.shared_places == given.shared_places != ()
+    assert (made.num_links, hash(made)) == (len(given.links), hash(given))
+    for network in (made, given):
+        assert pickle.loads(pickle.dumps(network)) == copy.deepcopy(network) == given
+
+
+@pytest.mark.parametrize(
+    ("name", "nodes", "link", "message"),
+    [
+        ("", _GPUS, _RIGHT[0], "the topology has an empty name"),
+        ("t", (*_GPUS, _GPUS[1]), _RIGHT[0], "two nodes are named 'b'"),
+        ("t", _GPUS, Link(0, 4, Fraction(1)), "a link names node 4, but the nodes are 0 to 3"),
+        ("t", _GPUS, Link(-1, 0, Fraction(1)), "a link names node -1,"),
+        ("t", _GPUS, Link(2, 2, Fraction(1)), "link c -> c joins a node to itself"),
+        ("t", _GPUS, Link(0, 2, Fraction(0)), "link a -> c: bandwidth is 0 GB/s; it must be pos"),
+        ("t", _GPUS, Link(0, 2, Fraction(10**100)), r"link a -> c: bandwidth is about 1e\+100"),
+        ("t", _GPUS, Link(0, 2, Fraction(1), Fraction(-1)), "link a -> c: latency is -1 us"),
+    ],
+)
+def test_columns_are_checked_as_objects_are(
+    name: str, nodes: tuple[Node, ...], link: Link, message: str
+) -> None:
+    with pytest.raises(InvalidTopologyError, match=message):
+        Topology.of_columns(name, nodes, LinkColumns.of((*_RIGHT, link)))
+
+
+def test_shared_capacities_of_columns_are_checked() -> None:
+    limit = SharedCapacity("limit", ((0, 2),), Fraction(3))
+    with pytest.raises(InvalidTopologyError, match="names the link a -> c, which is not there"):
+        Topology.of_columns("t", _GPUS, LinkColumns.of(_RIGHT), (limit,))
+
+
+def test_only_links_appear_by_themselves() -> None:
+    with pytest.raises(AttributeError, match="'Topology' object has no attribute 'link'"):
+        mi250(1).link  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_networks_differ_in_any_part() -> None:
+    base = Topology("t", _GPUS, _RIGHT)
+    limit = SharedCapacity("limit", ((0, 1),), Fraction(3))
+    assert base == replace(base)
+    assert base != "t"
+    for other in (
+        replace(base, name="u"),
+        replace(base, nodes=(*_GPUS[:3], Node("e", NodeKind.COMPUTE))),
+        replace(base, links=_RIGHT[:3]),
+        replace(base, shared=(limit,)),
+    ):
+        assert base != other
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (Node("", NodeKind.COMPUTE), "node 1 has an empty name"),
+        (Node("b\n", NodeKind.COMPUTE), "node 1 is named"),
+        (Node(" b", NodeKind.COMPUTE), "node 1 is named"),
+        (Node("d", NodeKind.COMPUTE), "two nodes are named 'd'"),
+        (Node("b", NodeKind.RELAY, multicast=True), "relay node 'b' is marked multicast"),
+        (Node("b", NodeKind.COMPUTE, stores=True), "compute node 'b' is marked stores"),
+    ],
+)
+def test_one_wrong_node_among_right_ones_is_named(wrong: Node, message: str) -> None:
+    """The quick check of all nodes leaves such a network to the check node by node."""
+    with pytest.raises(InvalidTopologyError, match=message):
+        Topology("t", (_GPUS[0], wrong, *_GPUS[2:]), ())
 
 
 def test_a_link_of_another_type_becomes_a_link() -> None:

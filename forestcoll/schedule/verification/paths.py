@@ -113,7 +113,7 @@ def link_loads(forest: Schedule, links: Ints) -> npt.NDArray[Any]:
     """Add up the trees over each physical link, given the link of every hop."""
     routes = forest.routes
     amounts = exact(routes.multiplicity, len(links))
-    load = np.zeros(len(forest.topology.links), dtype=amounts.dtype)
+    load = np.zeros(forest.topology.num_links, dtype=amounts.dtype)
     for start in range(0, len(amounts), _TOGETHER):
         stop = min(start + _TOGETHER, len(amounts))
         upto = routes.first_hop[start : stop + 1] - np.arange(start, stop + 1)
@@ -135,13 +135,13 @@ def busiest_link(topology: Topology, load: npt.NDArray[Any]) -> tuple[Fraction, 
         if trees * per > most * width:
             most, per = trees, width
     reached = (trees * per == most * width for trees, width in pairs)
-    busiest = topology.links[list(reached).index(True)]
+    busiest = list(reached).index(True)
     most *= under
     fullest, group = busiest_group(topology, load.tolist())
     if group is not None and fullest > Fraction(most, per):
         return fullest, (group,)
-    ends = (topology.nodes[busiest.tail].name, topology.nodes[busiest.head].name)
-    return Fraction(most, per), ends
+    tail, head = (topology.nodes[ends[busiest]].name for ends in topology.link_ends)
+    return Fraction(most, per), (tail, head)
 
 
 def busiest_group(topology: Topology, load: Sequence[Any]) -> tuple[Fraction, str | None]:

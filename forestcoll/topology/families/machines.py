@@ -181,13 +181,14 @@ def mi250(
     """AMD MI250: boxes of 16 GPUs wired to each other by xGMI, joined by InfiniBand."""
     builder = TopologyBuilder()
     xgmi = exact(xgmi_bandwidth, "xgmi_bandwidth")
+    widths = {count: count * xgmi for count in MI250_XGMI_LINKS}
     ports: list[list[str]] = []
     for box in range(boxes):
         gpus = [builder.gpu(f"b{box}.gpu{i}", box, i) for i in range(gpus_per_box)]
         for count, pairs in MI250_XGMI_LINKS.items():
             for a, b in pairs:
                 if b < gpus_per_box:
-                    builder.link(gpus[a], gpus[b], count * xgmi)
+                    builder.link(gpus[a], gpus[b], widths[count])
         ports.append(gpus)
     join_boxes(builder, with_bandwidth(ports, ib_bandwidth), fabric, sharp=sharp)
     return builder

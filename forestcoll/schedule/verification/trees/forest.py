@@ -45,7 +45,7 @@ def verify_forest(forest: AnyForest) -> tuple[Verdict, list[int]]:
     else:
         facts = _prove_logical(forest)
     if facts is None:
-        return _verify_empty(forest), [0] * len(forest.topology.links)
+        return _verify_empty(forest), [0] * forest.topology.num_links
     congestion, busiest = busiest_link(forest.topology, facts.loads)
     check_congestion(forest, congestion, busiest)
     optimal = forest.optimum is not None and check_optimum(forest, forest.optimum, congestion)

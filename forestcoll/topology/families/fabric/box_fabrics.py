@@ -110,13 +110,13 @@ class _Plane:
 
     def on_blocks(self, switches: Sequence[str]) -> list[Fraction]:
         """Link boxes to switches, in blocks of equal size; return the bandwidth of each block."""
-        below = [Fraction(0)] * len(switches)
+        below: list[list[Fraction]] = [[] for _ in switches]
         for number, box in enumerate(self.ports):
             place = number * len(switches) // len(self.ports)
             for node, bandwidth in box:
                 self.builder.link(node, switches[place], bandwidth)
-                below[place] += bandwidth
-        return below
+                below[place].append(bandwidth)
+        return [_total(bandwidths) for bandwidths in below]
 
     def nic(self, asked: Fraction | None, option: str) -> Fraction:
         """Return a link's bandwidth: what was asked for, or that of a NIC."""
@@ -158,6 +158,13 @@ class _Plane:
             bandwidth = self.up(options, below, len(spines))
             for spine in spines:
                 self.builder.link(leaf, spine, bandwidth)
+
+
+def _total(bandwidths: Sequence[Fraction]) -> Fraction:
+    """Add bandwidths as whole numbers, as sums of Fractions are slow."""
+    denominator = math.lcm(*(one.denominator for one in bandwidths))
+    whole = sum(one.numerator * (denominator // one.denominator) for one in bandwidths)
+    return Fraction(whole, denominator)
 
 
 def _single(plane: _Plane, options: Mapping[str, Any]) -> None:
