@@ -38,7 +38,7 @@ from baselines.interface.supported import check_supported
 from baselines.networks.switch_paths import build_forest
 from forestcoll.errors import UnsupportedError
 from forestcoll.schedule.allreduce import Allreduce
-from forestcoll.schedule.forest import Forest, Path
+from forestcoll.schedule.forest import Forest, Path, Routes
 from forestcoll.topology.model import NodeKind, Topology
 
 __all__ = ["METHODS", "Place", "generate", "three_trees"]
@@ -124,7 +124,7 @@ def _spread(topology: Topology) -> Forest:
         root=np.array(roots, dtype=np.int32),
         multiplicity=np.ones(3, dtype=np.int64),
         parent=np.array(parents),
-        paths={link: tuple(ways) for link, ways in paths.items()},
+        paths=Routes.from_paths(paths),
         weights=tuple(int(rank in roots) for rank in range(topology.num_compute)),
     )
 

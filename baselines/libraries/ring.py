@@ -231,6 +231,8 @@ def _across(network: Topology, boxes: list[list[int]], rings: int | None) -> lis
     for count in counts:
         layout.clear()
         laid.append(lay_all(layout, count))
+        if layout.is_settled(count):
+            break
     return laid
 
 

@@ -98,21 +98,32 @@ def _gathered(found: Sequence[_Found]) -> Routes:
     tail = np.concatenate([one.tail for one in found])
     head = np.repeat([one.head for one in found], [len(one.tail) for one in found])
     length = np.concatenate([one.length for one in found])
-    start = np.cumsum(length) - length
-    order = np.lexsort((head, tail))
-    tail, head, length = tail[order], head[order], length[order]
-    end = np.cumsum(length)
-    nodes = np.repeat(start[order] - (end - length), length) + np.arange(end[-1])
+    hop = np.concatenate([one.hop for one in found], dtype=np.int32, casting="same_kind")
+    # The paths of a pair are together, so pairs are sorted, not paths.
     new = np.ones(len(tail), dtype=np.bool_)
     new[1:] = (tail[1:] != tail[:-1]) | (head[1:] != head[:-1])
+    first = np.flatnonzero(new)
+    tail, head = tail[first], head[first]
+    order = np.lexsort((head, tail))
+    many = np.diff(first, append=len(length))[order]
+    hops = np.add.reduceat(length, first)
+    start = (np.cumsum(hops) - hops)[order]
+    length = length[_runs(first[order], many)]
     return Routes(
-        tail=tail[new].astype(np.int32),
-        head=head[new].astype(np.int32),
-        first_path=np.append(np.flatnonzero(new), len(tail)).astype(np.int64),
-        multiplicity=np.ones(len(tail), dtype=np.int64),
-        first_hop=np.concatenate([[0], end]).astype(np.int64),
-        hop=np.concatenate([one.hop for one in found])[nodes].astype(np.int32),
+        tail=tail[order].astype(np.int32),
+        head=head[order].astype(np.int32),
+        first_path=np.concatenate([[0], np.cumsum(many)]).astype(np.int64),
+        multiplicity=np.ones(len(length), dtype=np.int64),
+        first_hop=np.concatenate([[0], np.cumsum(length)]).astype(np.int64),
+        hop=hop[_runs(start, hops[order])],
     )
+
+
+def _runs(start: Numbers | Sequence[int], many: Numbers | Sequence[int]) -> Numbers:
+    """Return so many numbers from each start on, one run after the other."""
+    end = np.cumsum(many)
+    found: Numbers = np.repeat(np.asarray(start) - (end - many), many) + np.arange(end[-1])
+    return found
 
 
 class _Links(NamedTuple):
@@ -193,24 +204,30 @@ def _ways(
             here = distance[node]
             nexts[node] = [v for v, cost in after[node] if distance.get(v, here) + cost == here]
             todo += nexts[node]
-    first, rest = [head, head], [1, 1]  # number 0 stands for no path
+    rest = [1, 1]  # number 0 stands for no path
     ways: dict[int, Sequence[int]] = {head: (1,)}
-    for node in sorted(nexts.keys() - {head}, key=distance.__getitem__):
-        if len(nexts[node]) == 1:
-            found = ways[nexts[node][0]]
-        else:
-            sequential = chain.from_iterable(zip_longest(*(ways[v] for v in nexts[node])))
-            found = list(islice(filter(None, sequential), MAX_PATHS))
-        ways[node] = range(len(first), len(first) + len(found))
-        first += [node] * len(found)
+    nodes = [head, *sorted(nexts.keys() - {head}, key=distance.__getitem__)]
+    for node in nodes[1:]:
+        found = _in_turns([ways[v] for v in nexts[node]])
+        ways[node] = range(len(rest), len(rest) + len(found))
         rest += found
-    number = np.array([way for tail in senders for way in ways[tail]])
-    at, onward = np.array(first), np.array(rest)
+    at = np.repeat([head, *nodes], [1, *(len(ways[node]) for node in nodes)])
+    onward = np.array(rest)
+    number = _runs([ways[tail][0] for tail in senders], [len(ways[tail]) for tail in senders])
     columns = [at[number]]
     while (columns[-1] != head).any():
         number = onward[number]
         columns.append(at[number])
     return _written(np.stack(columns, axis=1), head)
+
+
+def _in_turns(ways: Sequence[Sequence[int]]) -> Sequence[int]:
+    """Take a path of each node in turn, at most ``MAX_PATHS``."""
+    if len(ways) == 1:
+        return ways[0]
+    if len({*map(len, ways)}) == 1:  # zip alone is faster
+        return list(islice(chain.from_iterable(zip(*ways, strict=True)), MAX_PATHS))
+    return list(islice(filter(None, chain.from_iterable(zip_longest(*ways))), MAX_PATHS))
 
 
 def _written(way: Numbers, head: int) -> tuple[Numbers, ...]:

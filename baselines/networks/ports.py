@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
 
 from baselines.networks.hamiltonian import Successors
 from baselines.networks.switch_paths import router_of
@@ -28,7 +29,7 @@ class Ports:
     """Number of courses over each port; a port is a link out of a GPU.
 
     The penalty of a course is its contribution to the sum over all ports of
-    (courses / bandwidth) ** ``STEEPNESS``.
+    (courses / bandwidth) ** ``STEEPNESS``. The slowness of a link is ``scale`` / bandwidth.
     """
 
     def __init__(self, topology: Topology) -> None:
@@ -36,8 +37,8 @@ class Ports:
         self.router = router_of(topology)
         self.load: dict[tuple[int, int], int] = {}
         widths = [link.bandwidth_gb_s for link in topology.links]
-        common = math.lcm(*(width.numerator for width in widths))
-        slow = {width: int(common / width) for width in set(widths)}
+        self.scale = math.lcm(*(width.numerator for width in widths))
+        slow = {width: int(self.scale / width) for width in set(widths)}
         self.slowness = {
             (link.tail, link.head): slow[width]
             for link, width in zip(topology.links, widths, strict=True)
@@ -48,6 +49,7 @@ class Ports:
             if tail in gpus and head in gpus:
                 self._beside[tail].append(head)
         self._has_direct = any(self._beside.values())
+        self.port = cache(self._find_port)  # many rings and chains have the same hops
 
     def add(self, port: tuple[int, int], courses: int) -> None:
         """Add courses to a port, or remove them if negative."""
@@ -58,7 +60,7 @@ class Ports:
         """Rings per bandwidth on the busiest port."""
         return max(rings * self.slowness[port] for port, rings in self.load.items())
 
-    def port(self, tail: int, head: int) -> tuple[int, int]:
+    def _find_port(self, tail: int, head: int) -> tuple[int, int]:
         """The (first) link by which a GPU sends to another."""
         ways = self.router.next_hops(tail, head)
         if not ways:

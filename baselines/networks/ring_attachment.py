@@ -56,12 +56,11 @@ class AttachmentLayout:
         In ``lay``, if there is no path around the boxes.
     """
 
-    is_fixed = False
-
     def __init__(self, topology: Topology, boxes: list[list[int]]) -> None:
         self.ports = Ports(topology)
         self.boxes = boxes
         self.busy: dict[_Ends, int] = {}
+        self.is_exact = not topology.shared  # whether the loads alone give the time of the rings
         attachments = find_nic_attachments(self.ports.router, boxes)
         self.entries = attachments[0].ins
         self.everywhere = [frozenset(gpus) for gpus in boxes]
@@ -70,10 +69,12 @@ class AttachmentLayout:
         self.shares = cache(self._find_shares)
         self.loads = cache(self._find_loads)
         self.crossings = [
-            Crossings(found.outs, after.ins, self._hops, self.shares)
+            Crossings(found.outs, after.ins, self._hops, self.shares, self._onward)
             for found, after in pairwise((*attachments, attachments[0]))
         ]
         self.over = self._find_parts_over_links()
+        narrowest = min(topology.ingress_gb_s[gpu] for gpu in topology.compute)
+        self.least = _WHOLE * self.ports.scale / narrowest
         # A ring changes the loads of few links, so few of all crossings need a new price.
         self.stale = {*self.over}
 
@@ -84,6 +85,13 @@ class AttachmentLayout:
                 for link in part.shares:
                     over[link].append(part)
         return over
+
+    def is_settled(self, rings: int) -> bool:
+        """Whether some GPU is entered at its full bandwidth, at all times.
+
+        Each ring enters each GPU, so no number of rings, and no course of theirs, takes less time.
+        """
+        return self.is_exact and self.worst <= rings * self.least
 
     def clear(self) -> None:
         """Remove all rings."""
@@ -124,11 +132,16 @@ class AttachmentLayout:
     def _hops(self, tail: int, head: int) -> int:
         return self.ports.router.hops(tail, head) or 0
 
+    def _onward(self, tail: int, head: int) -> int | None:
+        ways = self.ports.router.next_hops(tail, head)
+        return ways[0][1] if len(ways) == 1 else None
+
     def _find_shares(self, hop: _Ends) -> Mapping[_Ends, int]:
         """The load of a ring over a hop on each link, divided over all equal-cost paths."""
         paths = self.ports.router.paths(*hop)
         if len(paths) == 1:
             return dict.fromkeys(pairwise(paths[0]), _WHOLE)
+        self.is_exact &= _WHOLE % len(paths) == 0
         found: dict[_Ends, int] = defaultdict(int)
         for path in paths:
             for link in pairwise(path):

@@ -62,6 +62,9 @@ class Crossings:
         Number of links from a GPU to another; 0 if switches do not lead there.
     shares : callable
         Load of a ring on each link, over a hop.
+    onward : callable
+        The only node after a GPU on the way to another, if there is one; the way from there on must
+        be that of all GPUs before it.
     """
 
     def __init__(
@@ -70,6 +73,7 @@ class Crossings:
         ins: Sequence[int],
         hops: Callable[[int, int], int],
         shares: Callable[[_Ends], _Shares],
+        onward: Callable[[int, int], int | None],
     ) -> None:
         self._place = {gpu: place for place, gpu in enumerate(outs)}
         self._order = {gpu: place for place, gpu in enumerate(ins)}
@@ -80,7 +84,10 @@ class Crossings:
             fan
             for tails, heads in alike.items()
             if tails
-            for fan in _fans(tails, heads, hops, shares)
+            for fan in (
+                _fan_of_switch(tails, heads, hops, shares, onward)
+                or _fans(tails, heads, hops, shares)
+            )
         ]
 
     @property
@@ -125,6 +132,31 @@ def _price(way: tuple[int, int]) -> int:
 
 def _highest(parts: Mapping[int, Part]) -> int:
     return max(part.price for part in parts.values())
+
+
+def _fan_of_switch(
+    tails: tuple[int, ...],
+    heads: Sequence[int],
+    hops: Callable[[int, int], int],
+    shares: Callable[[_Ends], _Shares],
+    onward: Callable[[int, int], int | None],
+) -> list[_Fan]:
+    """Return the fan of all crossings if the same switch follows every tail; else none.
+
+    It needs the load of one crossing a GPU, where :func:`_fans` compares those of all pairs.
+    """
+    switches = {onward(tail, head) for tail in tails for head in heads}
+    switch, first, last = switches.pop(), tails[0], heads[0]
+    if switches or switch is None:
+        return []
+    starts = {tail: {(tail, switch): shares((tail, last))[tail, switch]} for tail in tails}
+    ends = {head: dict(shares((first, head)).items() - starts[first].items()) for head in heads}
+    return [
+        _Fan(
+            {tail: Part(starts[tail], 1) for tail in tails},
+            {head: Part(ends[head], hops(first, head) - 1) for head in heads},
+        )
+    ]
 
 
 def _fans(

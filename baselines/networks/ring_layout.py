@@ -54,6 +54,10 @@ class Layout(Ports):
         self.exits = [self._exits(box) for box in range(len(self.ends))]
         self.is_fixed = bool(self.ends) and not any(any(self.direct(gpus)) for gpus in boxes)
 
+    def is_settled(self, rings: int) -> bool:
+        """Whether rings have no choice: switches give their course, boxes their ends."""
+        return self.is_fixed
+
     def lay(self, ring: int, rings: int) -> Ring:
         """Lay a ring of so many and count it."""
         tour = self._across(ring, rings) if self.ends else self._cycle(self.boxes[0])
@@ -262,11 +266,11 @@ def _hops_across(
 class _Lays(Protocol):
     """A layout that places one ring after another.
 
-    ``is_fixed`` says whether the course of a ring does not depend on the others.
+    ``is_settled`` says whether laying again is useless: the course of a ring does not depend on the
+    others, or the busiest port has the least possible load.
     """
 
-    @property
-    def is_fixed(self) -> bool: ...
+    def is_settled(self, rings: int) -> bool: ...
 
     def lay(self, ring: int, rings: int) -> Ring:
         pass
@@ -282,10 +286,10 @@ class _Lays(Protocol):
 def lay_all(layout: _Lays, rings: int) -> list[Ring]:
     """Place ``rings`` rings, then improve each given all others."""
     laid = [layout.lay(ring, rings) for ring in range(rings)]
-    if layout.is_fixed:
-        return laid
     best = layout.worst, list(laid)
     for _ in range(PASSES):
+        if layout.is_settled(rings):
+            break
         before = list(laid)
         for ring, tour in enumerate(laid):
             layout.count(tour, -1)

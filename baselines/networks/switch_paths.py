@@ -17,25 +17,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
 import numpy.typing as npt
 
 from forestcoll.errors import UnsupportedError
 from forestcoll.schedule import cost
-from forestcoll.schedule.forest import Forest, Path, Routes
+from forestcoll.schedule.forest import Forest, Routes
 from forestcoll.topology.model import Topology
 
-__all__ = [
-    "MAX_PATHS", "LogicalPaths", "Router", "build_forest", "check_size", "dealt", "router_of",
-]  # fmt: skip
+__all__ = ["MAX_PATHS", "Router", "build_forest", "check_size", "dealt", "router_of"]
 
 MAX_PATHS = 64
 """Equal-cost paths kept between two GPUs."""
-
-LogicalPaths = dict[tuple[int, int], Sequence[Path]]
-"""The physical paths of each logical link (tail rank, head rank)."""
 
 
 @dataclass(frozen=True)
@@ -238,12 +233,9 @@ class Router:
         compute = self.topology.compute
         return (self.paths(compute[tail], compute[head]) for tail, head in links)
 
-    def carry(self, trees: Mapping[tuple[int, int], int]) -> LogicalPaths:
+    def carry(self, trees: Mapping[tuple[int, int], int]) -> Routes:
         """Deal the trees of each logical link (tail rank, head rank) out over its paths."""
-        return {
-            link: tuple(Path(*one) for one in _deal(paths, count, first=link[0]))
-            for (link, count), paths in zip(trees.items(), self.ways(trees), strict=True)
-        }
+        return dealt(trees, list(self.ways(trees)))
 
 
 @lru_cache(maxsize=2)  # phases and methods ask for that of one network, one after the other
@@ -253,32 +245,32 @@ def router_of(topology: Topology) -> Router:
 
 
 def dealt(
-    trees: Mapping[tuple[int, int], int], ways: Iterable[tuple[tuple[int, ...], ...]]
+    trees: Mapping[tuple[int, int], int], ways: Sequence[tuple[tuple[int, ...], ...]]
 ) -> Routes:
-    """Deal the trees of each logical link (tail rank, head rank) out over its ways."""
-    rows = sorted(zip(trees, trees.values(), ways, strict=True))  # links differ
-    parts = [_deal(paths, count, first=link[0]) for link, count, paths in rows]
-    shared = [part for row in parts for part in row]
-    links = np.array([link for link, _, _ in rows], dtype=np.int32).reshape(-1, 2)
+    """Deal the trees of each logical link (tail rank, head rank) out over its ways.
+
+    They are shared out evenly. What is left over goes to the ways from the number of the tail on.
+    """
+    links = np.array(list(trees), dtype=np.int32).reshape(-1, 2)
+    order = np.lexsort((links[:, 1], links[:, 0]))
+    (tail, head), count = links[order].T, np.array(list(trees.values()), dtype=np.int64)[order]
+    rows = [ways[i] for i in order.tolist()]
+    paths = list(chain.from_iterable(rows))
+    many = np.array([len(row) for row in rows], dtype=np.int64)
+    link = np.repeat(np.arange(len(rows)), many)
+    turn = np.arange(len(paths)) - np.repeat(np.cumsum(many) - many + tail, many)
+    share = (count // many)[link] + (turn % many[link] < (count % many)[link])
+    used = np.flatnonzero(share)
+    if len(used) < len(paths):
+        paths = [paths[i] for i in used.tolist()]
     return Routes(
-        tail=links[:, 0].copy(),
-        head=links[:, 1].copy(),
-        first_path=np.cumsum([0, *map(len, parts)], dtype=np.int64),
-        multiplicity=np.array([share for _, share in shared], dtype=np.int64),
-        first_hop=np.cumsum([0, *(len(way) for way, _ in shared)], dtype=np.int64),
-        hop=np.array([v for way, _ in shared for v in way], dtype=np.int32),
+        tail=tail.copy(),
+        head=head.copy(),
+        first_path=np.searchsorted(link[used], np.arange(len(rows) + 1)),
+        multiplicity=share[used],
+        first_hop=np.cumsum([0, *map(len, paths)], dtype=np.int64),
+        hop=np.array(list(chain.from_iterable(paths)), dtype=np.int32),
     )
-
-
-def _deal(
-    paths: Sequence[tuple[int, ...]], count: int, first: int
-) -> Sequence[tuple[tuple[int, ...], int]]:
-    """Share trees out evenly; what is left over goes to the paths from ``first`` on."""
-    if len(paths) == 1:
-        return [(paths[0], count)] if count else []
-    each, more = divmod(count, len(paths))
-    shares = ((way, each + ((i - first) % len(paths) < more)) for i, way in enumerate(paths))
-    return [(way, share) for way, share in shares if share]
 
 
 def check_size(topology: Topology) -> None:
@@ -295,7 +287,7 @@ def build_forest(
     root: npt.NDArray[np.int32],
     multiplicity: npt.NDArray[np.int64],
     parent: npt.NDArray[np.int32],
-    paths: LogicalPaths | Routes,
+    paths: Routes,
     weights: tuple[int, ...] = (),
 ) -> Forest:
     """Put trees and paths together; congestion is what the paths' loads make it."""
@@ -307,7 +299,7 @@ def build_forest(
         root=root,
         multiplicity=multiplicity,
         parent=parent,
-        routes=paths if isinstance(paths, Routes) else Routes.from_paths(paths),
+        routes=paths,
         weights=weights,
     )
     return replace(forest, congestion=cost(forest).time_s_per_gb * forest.num_trees)

@@ -233,15 +233,27 @@ def _on_quickest_paths(stated: AllToAllLp) -> npt.NDArray[np.bool_]:
 def _narrowed(
     stated: AllToAllLp, usable: npt.NDArray[np.bool_], settings: Settings, deadline: float
 ) -> AllToAllOptimum | None:
-    """Solve over some links of each source; None without a solution in half of the time."""
+    """Solve over some links of each source; None without a solution in half of the time.
+
+    Columns that are fixed at 0 are left out.
+    """
     program = stated.program
-    upper = np.where(np.append(usable, True), program.upper, 0.0)
+    kept = np.flatnonzero(np.append(usable, True) & (program.upper > 0))
     left = min(settings.seconds / 2, deadline - time.perf_counter())
     if left <= 0:
         return None
-    narrowed = replace(stated, program=replace(program, upper=upper))
+    narrowed = replace(
+        program,
+        cost=program.cost[kept],
+        matrix=program.matrix[:, kept],
+        lower=program.lower[kept],
+        upper=program.upper[kept],
+    )
     try:
-        return extract(narrowed, solve(narrowed.program, replace(settings, seconds=left)))
+        found = solve(narrowed, replace(settings, seconds=left))
+        x = np.zeros(len(program.cost))
+        x[kept] = found.x
+        return extract(stated, replace(found, x=x))
     except (TimeLimitError, SolverError):
         return None
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from forestcoll.problem.allreduce_bound import AllreduceBound, Potential, PricedSet
 from forestcoll.schedule.factored import FactoredForest, Sets
-from forestcoll.topology.model import Link, Topology
+from forestcoll.topology.model import Topology
 
 __all__ = ["Parts", "best_known_bound", "box_parts", "closed", "families_of", "partition_bound"]
 
@@ -192,17 +192,16 @@ def _cuts(
     topology: Topology, partitions: Iterable[Iterable[Iterable[int]]], multicast: bool
 ) -> list[AllreduceBound]:
     """Return the narrowest cut around a set of the partitions, in each direction."""
-    touching: list[list[Link]] = [[] for _ in topology.nodes]
-    for link in topology.links:
-        touching[link.tail].append(link)
-        touching[link.head].append(link)
-    best: dict[bool, tuple[Fraction, list[int]]] = {}
+    into_node: list[list[tuple[int, int]]] = [[] for _ in topology.nodes]  # tail, bandwidth
+    out_of: list[list[tuple[int, int]]] = [[] for _ in topology.nodes]
+    for link, width in zip(topology.links, topology.whole_bandwidths[1], strict=True):
+        into_node[link.head].append((link.tail, width))
+        out_of[link.tail].append((link.head, width))
+    best: dict[bool, tuple[int, list[int]]] = {}
     for part in (set(part) for parts in partitions for part in parts):
-        near = {link for node in part for link in touching[node]}
-        crossing = [link for link in near if (link.tail in part) != (link.head in part)]
-        for into in (True, False):
-            wide = (link.bandwidth_gb_s for link in crossing if (link.head in part) == into)
-            found = sum(wide, start=Fraction(0)), sorted(part)
+        for into, links in ((True, into_node), (False, out_of)):
+            crossing = (width for node in part for far, width in links[node] if far not in part)
+            found = sum(crossing), sorted(part)
             best[into] = min(best.get(into, found), found)
     return [
         AllreduceBound.of_cut(topology, part, into=into, multicast=multicast)

@@ -104,9 +104,9 @@ class Routes(ByValue):
         """
         size, (tail, head) = len(topology.nodes), topology.link_ends
         known = tail.astype(np.int64) * size + head  # sorted, as the links are
-        # The last node of a path begins no link.
-        inside = np.delete(np.arange(len(self.hop)), self.first_hop[1:] - 1)
-        wanted = self.hop[inside].astype(np.int64) * size + self.hop[inside + 1]
+        within = np.ones(len(self.hop), dtype=np.bool_)
+        within[self.first_hop[1:] - 1] = False  # the last node of a path begins no link
+        wanted = (self.hop[:-1].astype(np.int64) * size + self.hop[1:])[within[:-1]]
         # A table of all node pairs pays if there are more hops than pairs. Keys out of range, of a
         # wrong schedule, go to the search, which cannot index outside.
         if size**2 > len(wanted) or wanted.min() < 0 or wanted.max() >= size**2:

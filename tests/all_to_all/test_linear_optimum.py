@@ -23,7 +23,7 @@ from forestcoll.errors import (
     UnsupportedError,
 )
 from forestcoll.schedule import cost, verify
-from forestcoll.solver.linear_program import Settings
+from forestcoll.solver.linear_program import Program, Settings, Solution
 from forestcoll.solver.solve import solve
 from forestcoll.topology import Topology, line_graph, load_topology
 from forestcoll.topology.symmetry.automorphism import find_orbits, no_symmetry
@@ -148,6 +148,25 @@ def test_the_program_in_dimension_order_ends_at_the_bound(monkeypatch: pytest.Mo
     bound = stated.demands.bound_gb_s(halfway_cut(stated.demands))
     assert asked[0].program.upper[-1] == bound / stated.scale_gb_s < stated.program.upper[-1]
     assert (asked[0].program.upper[:-1] == stated.program.upper[:-1]).all()
+
+
+def test_links_that_may_not_be_used_are_no_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Over shortest paths; the links into a source are left out of those over all links, too."""
+    mesh = load_topology(SHORT)
+    stated = build(flow_problem(mesh), find_orbits(mesh))
+    usable = linear_optimum._on_quickest_paths(stated)
+    solved: list[Program] = []
+
+    def kept(program: Program, settings: Settings) -> Solution:
+        solved.append(program)
+        return solve(program, settings)
+
+    monkeypatch.setattr(linear_optimum, "solve", kept)
+    found = linear_optimum._over_shortest_paths(stated, SETTINGS, time.perf_counter() + 20)
+    assert found is not None
+    assert len(solved[0].upper) == usable.sum() + 1
+    assert solved[0].upper.all()
+    assert not found.flow_gb_s[~usable].any()
 
 
 def test_without_a_grid_no_order_is_tried() -> None:

@@ -5,7 +5,8 @@ Problem: find permutations of the nodes that keep kinds (GPU, switch, multicast 
 Input:   a topology; permutations, if they are known.
 Output:  verified generators and the orbits of the group that they generate.
 Cost:    a few colour refinements, each O(|E| log |E|) a round, per generator; fewer
-         generators than nodes and links.
+         generators than nodes and links. Nodes with the same neighbours need no refinement, and
+         two generators a set.
          Line digraphs are searched as their roots (:mod:`forestcoll.topology.symmetry.line_roots`).
 Source:  colour refinement with individualisation, as in tools for graph isomorphism. Refinement
          only proposes permutations; every one is checked link by link, so a group found is a group,
@@ -21,7 +22,7 @@ import hashlib
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -137,7 +138,7 @@ def find_orbits(
     graph = _Graph.of(topology, marks)
     search = _search(graph, _REFINEMENTS_PER_NODE * graph.nodes, time.monotonic() + seconds)
     colours = search.colours
-    moves: list[tuple[Ints, Ints]] = []
+    moves = list(_twin_moves(graph))
     _merge(moves, 0, colours[: graph.nodes], colours, search, lambda node: (node,))
     if of_links:
         ends = np.stack([colours[graph.tail], colours[graph.head], graph.bandwidth])
@@ -147,6 +148,28 @@ def find_orbits(
             moves, 1, alike, orbit[graph.tail] * graph.nodes + orbit[graph.head], search, graph.ends
         )
     return _orbits(graph, moves)
+
+
+def _twin_moves(graph: _Graph) -> Iterator[tuple[Ints, Ints]]:
+    """Yield a swap and a rotation of each set of twins, which together permute it in all ways.
+
+    Twins have links of the same bandwidths from and to the same nodes, as the GPUs of a rack.
+    """
+    tail, head = graph.ends_of_arcs
+    name = _mixed(np.arange(len(graph.kind), dtype=np.uint64))
+    beside = np.zeros(len(name), dtype=np.uint64)
+    np.add.at(beside, tail, _mixed(name[head] ^ graph.mark))
+    np.add.at(beside, head, _mixed(name[tail] ^ ~graph.mark))
+    twins: dict[tuple[int, int], list[int]] = {}
+    for node in range(graph.nodes):
+        twins.setdefault((int(graph.kind[node]), int(beside[node])), []).append(node)
+    for nodes in (nodes for nodes in twins.values() if len(nodes) > 1):
+        for some in (nodes[:2], nodes)[len(nodes) == 2 :]:
+            permutation = np.arange(graph.nodes)
+            permutation[some] = np.roll(some, -1)
+            links = graph.moved_links(permutation)
+            if links is not None:
+                yield permutation, links
 
 
 def _merge(

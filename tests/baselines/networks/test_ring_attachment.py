@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from forestcoll.schedule import verify
 from forestcoll.topology import Topology, load_topology
 from tests.baselines.dead_nics import without
 from tests.baselines.networks.places import places
+from tests.hand_networks import network_of
 
 
 def test_a_gpu_without_a_nic_is_entered_from_its_box() -> None:
@@ -96,6 +98,50 @@ def test_boxes_that_nothing_joins_are_refused_when_a_ring_is_laid() -> None:
     layout = attachment_layout(topology)
     with pytest.raises(UnsupportedError, match=r"^unsupported: no way for rings to enter and leav"):
         layout.lay(0, 1)
+
+
+def slow_inside(spines: int = 1) -> Topology:
+    """Two boxes of three GPUs, all links of 3 GB/s; GPU a0 has no NIC."""
+    return network_of(
+        f"a0..2@0 b0..2@1 [in0]@0 [in1]@1 [leaf0] [leaf1] [spine1..{spines}]",
+        "a0..2 - in0: 3, b0..2 - in1: 3, a1..2 - leaf0: 3, b0..2 - leaf1: 3, "
+        f"leaf0 leaf1 - spine1..{spines}: 9",
+    )
+
+
+def test_rings_that_fill_the_links_of_a_gpu_are_laid_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All rings enter a0 over its only link. Three do at 3 GB/s: 6/5 x 3 in all, the optimum.
+
+    So the two rings that the NICs of a box allow are not tried, and no ring is laid again. On two
+    A100 boxes with a dead NIC two of eight rings share a NIC, and seven are faster.
+    """
+    laid = []
+    lay = AttachmentLayout.lay
+
+    def counted(self: AttachmentLayout, ring: int, rings: int) -> Any:
+        laid.append(rings)
+        return lay(self, ring, rings)
+
+    monkeypatch.setattr(AttachmentLayout, "lay", counted)
+    assert generate(slow_inside()).algbw_gb_s == Fraction(18, 5)
+    assert laid == [3] * 3
+    laid.clear()
+    lay_rings(without("dgx_a100:boxes=2", "b0.gpu2 - ib"), None)
+    assert laid.count(8) > 8
+    assert laid.count(7) > 7
+
+
+def test_loads_that_do_not_give_the_time_settle_nothing() -> None:
+    """A shared capacity may be the limit, and nine paths have no equal whole shares of 840."""
+    for topology, settled in (
+        (slow_inside(), True),
+        (slow_inside().with_shared("x", "a0 -> in0", 1), False),
+        (slow_inside(spines=9), False),
+    ):
+        layout = attachment_layout(topology)
+        lay_all(layout, 3)
+        assert layout.is_settled(3) == settled
+        assert layout.worst == 3 * layout.least
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,10 @@ def crossings_of(path: Callable[[int, int], list[int]], joined: Callable[..., bo
     def shares(ends: Ends) -> Mapping[Ends, int]:
         return dict.fromkeys(pairwise(path(*ends)), 840)
 
-    return Crossings(range(4), range(10, 15), hops, shares)
+    def onward(tail: int, head: int) -> int | None:
+        return HUB if path is through_a_hub else None
+
+    return Crossings(range(4), range(10, 15), hops, shares, onward)
 
 
 def everywhere(tail: int, head: int) -> bool:
@@ -71,6 +74,25 @@ def test_a_hub_needs_a_part_for_each_end_alone() -> None:
     """4 tails and 5 heads; with a link that not all crossings have, 5 times 4 and 5 empty parts."""
     assert len(list(crossings_of(through_a_hub, everywhere).parts)) == 9
     assert len(list(crossings_of(sharing_a_link, everywhere).parts)) == 25
+
+
+def test_ends_behind_the_same_switch_need_the_load_of_one_crossing_each() -> None:
+    """Of 4 x 5 crossings, those of each tail to the last head, and of the first tail to each head.
+
+    Without such a switch all are compared, with the same parts.
+    """
+    asked: set[Ends] = set()
+
+    def shares(ends: Ends) -> Mapping[Ends, int]:
+        asked.add(ends)
+        return dict.fromkeys(pairwise(through_a_hub(*ends)), 840)
+
+    ends = range(4), range(10, 15)
+    fast = Crossings(*ends, lambda *_: 2, shares, lambda *_: HUB)
+    assert len(asked) == 4 + 5 - 1
+    slow = Crossings(*ends, lambda *_: 2, shares, lambda *_: None)
+    assert len(asked) == 4 * 5
+    assert [part.shares for part in fast.parts] == [part.shares for part in slow.parts]
 
 
 def test_heads_are_in_the_order_in_which_tails_reach_them() -> None:

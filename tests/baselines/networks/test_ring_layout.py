@@ -116,11 +116,12 @@ def test_rings_are_laid_again_once_the_others_are_known() -> None:
     """
 
     class Lanes:
-        is_fixed = False
-
         def __init__(self) -> None:
             self.load = {0: 0, 1: 0}
             self.laid = 0
+
+        def is_settled(self, rings: int) -> bool:
+            return False
 
         def lay(self, ring: int, rings: int) -> Ring:
             self.laid += 1
@@ -142,8 +143,10 @@ def test_the_best_pass_is_kept() -> None:
     """Later passes that make a port busier are forgotten."""
 
     class Worse:
-        is_fixed = False
         worst = 0
+
+        def is_settled(self, rings: int) -> bool:
+            return False
 
         def lay(self, ring: int, rings: int) -> Ring:
             self.worst += 1

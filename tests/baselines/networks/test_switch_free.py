@@ -8,6 +8,7 @@ import pytest
 from baselines.networks.switch_free import Share, Unwound
 from baselines.networks.switch_paths import build_forest
 from forestcoll.schedule import Forest, Path, cost, verify
+from forestcoll.schedule.forest import Routes
 from forestcoll.topology import Topology
 from tests.hand_networks import network_of
 
@@ -36,7 +37,7 @@ def swap(topology: Topology, trees: int = 1) -> Forest:
         root=np.array([0, 1], dtype=np.int32),
         multiplicity=np.array([trees, trees]),
         parent=np.array([[-1, 0], [1, -1]], dtype=np.int32),
-        paths={(a, b): [Path((a, b), trees)] for a, b in ((0, 1), (1, 0))},
+        paths=Routes.from_paths({(a, b): [Path((a, b), trees)] for a, b in ((0, 1), (1, 0))}),
     )
 
 

@@ -8,6 +8,7 @@ import pytest
 from baselines.networks.switch_paths import Router, build_forest
 from forestcoll.errors import UnsupportedError
 from forestcoll.schedule import Path
+from forestcoll.schedule.forest import Routes
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 from tests.hand_networks import network_of
 
@@ -83,7 +84,7 @@ def test_hops_are_counted_through_any_number_of_tiers() -> None:
 def test_trees_are_dealt_out_evenly() -> None:
     """7 trees over 3 spines: 3, 2 and 2, the odd one on the spine whose turn it is by the tail."""
     topology = load_topology("fat_tree:leaves=2,hosts=2,spines=3")
-    carried = Router(topology).carry({(0, 2): 7, (1, 2): 7})
+    carried = Router(topology).carry({(0, 2): 7, (1, 2): 7}).paths()
     assert [path.multiplicity for path in carried[0, 2]] == [3, 2, 2]
     assert [path.multiplicity for path in carried[1, 2]] == [2, 3, 2]
 
@@ -91,7 +92,7 @@ def test_trees_are_dealt_out_evenly() -> None:
 def test_paths_without_trees_are_left_out() -> None:
     """One tree takes one spine."""
     topology = load_topology("fat_tree:leaves=2,hosts=2,spines=3")
-    (path,) = Router(topology).carry({(0, 2): 1})[0, 2]
+    (path,) = Router(topology).carry({(0, 2): 1}).paths()[0, 2]
     assert path.multiplicity == 1
 
 
@@ -103,6 +104,6 @@ def test_congestion_is_the_worst_load_over_bandwidth() -> None:
         root=np.array([0, 1], dtype=np.int32),
         multiplicity=np.array([3, 3]),
         parent=np.array([[-1, 0], [1, -1]], dtype=np.int32),
-        paths={(0, 1): [Path((0, 1), 3)], (1, 0): [Path((1, 0), 3)]},
+        paths=Routes.from_paths({(0, 1): [Path((0, 1), 3)], (1, 0): [Path((1, 0), 3)]}),
     )
     assert (forest.k, forest.congestion) == (3, Fraction(3, 4))

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -55,6 +56,33 @@ def test_orbits_of_unlike_nodes() -> None:
     assert find_orbits(line(4)).node.tolist() == [0, 1, 1, 0]
     assert int(find_orbits(two_boxes(2, 6)).node.max()) + 1 == 4
     assert find_orbits(one_way_detour()).generators == ()
+
+
+def test_twins_need_no_refinement(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A swap and a rotation of the five GPUs on a switch; one swap of two that are faster.
+
+    No twins are a GPU and a switch that share their neighbours, nor GPUs with other neighbours.
+    """
+    tries = []
+    carrying = _Search.carrying
+
+    def counted(self: _Search, start: tuple[int, ...], end: tuple[int, ...]) -> Any:
+        tries.append((start, end))
+        return carrying(self, start, end)
+
+    monkeypatch.setattr(_Search, "carrying", counted)
+    orbits = find_orbits(star(1, 1, 1, 1, 1, 2, 2))
+    assert not tries
+    assert sorted(moved.tolist() for moved in orbits.generators) == [
+        [0, 1, 2, 3, 4, 5, 7, 6],
+        [0, 2, 1, 3, 4, 5, 6, 7],
+        [0, 2, 3, 4, 5, 1, 6, 7],
+    ]
+    assert orbits.node.tolist() == [0, 1, 1, 1, 1, 1, 2, 2]
+    square = network_of("a b c [w]", "a - b, b - c, c - w, w - a", "a square")
+    assert [moved.tolist() for moved in find_orbits(square).generators] == [[2, 1, 0, 3]]
+    assert find_orbits(line(4)).node.tolist() == [0, 1, 1, 0]
+    assert tries
 
 
 def test_symmetries_carry_shared_capacities_into_equal_ones() -> None:
