@@ -52,7 +52,7 @@ STAGE = "forest over time"
 MOST_GPUS = 512
 """Most GPUs of a network: all trees are written out and searched in Python."""
 
-_SLACKS = ((2e-3, 128), (5e-3, 512), (2e-2, 100_000))
+_SLACKS = ((2e-3, 128), (5e-3, 512), (1e-2, 4096), (2e-2, 100_000))
 """Shares of the time that may be given away for whole numbers of trees, and the largest k."""
 
 _MOST_TREES = 512  # of the core's forest, to begin with
