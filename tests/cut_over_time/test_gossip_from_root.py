@@ -158,6 +158,14 @@ def test_a_hop_is_the_fastest_between_sets_without_the_root():
     assert RootedSets(GpuDistances(network, links_of(network)), GPUS, 0).hop == 13
 
 
+def test_what_arrives_a_hop_before_counts_for_all_sets():
+    """94 000 bytes by 40 us, for two sets (tests/schedule/verification/test_rooted_gossip.py)."""
+    network = network_of("a b c", "a - b c: 1, b > c: 1 3, c > b: 1 5")
+    assert least_us(network, GPUS, 47_000, 30) == 40
+    four = network_of("a b c d", "a - b: 1, b - c: 1, c > d: 1 3, d > c: 1 5, a > d: 1")
+    assert least_us(four, ((0,), (1, 2), (3,)), 161_000 // 2, 30) == 60
+
+
 def test_each_gpu_is_tried_from_a_root():
     found = list(gossip_sets(PAIRS, [], [0], rooted=True))
     assert found == [((0,), (1,), (2,), (3,)), BOXES, ((0,), (1, 2, 3))]

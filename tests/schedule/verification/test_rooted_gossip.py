@@ -64,6 +64,26 @@ def test_what_others_send_left_the_root_before():
     assert carried(THREE, GPUS, 30, 40) == 2 * 10_000 + 10_000 + 2 * 10_000
 
 
+def test_what_arrives_a_hop_before_counts_for_all_sets():
+    """From b to c a hop takes 13 us, so until 7 us what leaves a counts twice, until 20 us once.
+
+    From then on, into b and c for 10 us over each of four links: 2 x 1000 (14 + 13) + 4 x 10 000.
+    """
+    network = network_of("a b c", "a - b c: 1, b > c: 1 3, c > b: 1 5")
+    assert carried(network, GPUS, 30, 40) == 54_000 + 40_000
+
+
+def test_a_hop_leads_from_set_to_set():
+    """From c to d a hop takes 13 us; b and c are 10 us apart, but in one set.
+
+    From a as above, for two sets. Into b and c 1000 (20 + 10 / 2) over each of two links, into d
+    30 000 from a and 27 000 from c.
+    """
+    network = network_of("a b c d", "a - b: 1, b - c: 1, c > d: 1 3, d > c: 1 5, a > d: 1")
+    amount = 54_000 + 2 * 25_000 + 57_000
+    assert carried(network, [[0], [1, 2], [3]], 30, 60) == amount
+
+
 def test_what_only_passes_a_set_counts_once():
     """P is in the set of b, and what it sends to c comes from a: 1000 (12 - 10) bytes each."""
     network = network_of("a b c [p]", "a > p: 1, p > b c: 1, b c > a: 1")
