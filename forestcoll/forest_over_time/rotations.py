@@ -219,10 +219,12 @@ class _Network:
         Nothing is returned if only the identity is found.
         """
         best: list[Ints] = []
-        for radices in sorted(_factors(self._topology.num_compute), key=_most_turns, reverse=True):
-            if _most_turns(radices) <= max(1, len(best)):
+        for radices in sorted(
+            _factors(self._topology.num_compute), key=_most_rotations, reverse=True
+        ):
+            if _most_rotations(radices) <= max(1, len(best)):
                 break
-            found = [self._whole(_turned_about(root, radices, i)) for i in range(len(radices))]
+            found = [self._whole(_rotated_about(root, radices, i)) for i in range(len(radices))]
             steps = [np.array(one) for one in found if one and self.moved_links(one) is not None]
             group = _elements(steps) or []
             if len(group) > max(1, len(best)):
@@ -286,11 +288,11 @@ def _moved_by(digits: Ints, radices: Sequence[int], by: int) -> Ints:
     return np.asarray(ranks, dtype=np.int64)
 
 
-def _most_turns(radices: Sequence[int]) -> int:
+def _most_rotations(radices: Sequence[int]) -> int:
     return prod(radix - 1 for radix in radices)
 
 
-def _turned_about(root: int, radices: Sequence[int], place: int) -> Ints:
+def _rotated_about(root: int, radices: Sequence[int], place: int) -> Ints:
     """Return where ranks go if the values of a digit that the root does not have change in turn."""
     digits = _digits(radices)
     radix, own = radices[place], int(digits[place, root])
