@@ -5,6 +5,7 @@ import json
 import sys
 from collections import Counter
 from fractions import Fraction
+from itertools import pairwise
 from math import ceil, gcd
 
 need = lambda true, claim: true or sys.exit(f"false: {claim}")  # noqa: E731
@@ -24,9 +25,7 @@ load = {p: dict(zip(ends, (e[p] for e in c["links"]), strict=True)) for p in pha
 nodes = {*weight, *c["forwarding"]}
 whole = [*k.values(), *weight.values(), *(n for one in load.values() for n in one.values())]
 need(len(nodes) == len(c["gpus"]) + len(c["forwarding"]), "every node is listed once")
-need(
-    len(width) == len(ends) == sum(a != b and {a, b} <= nodes for a, b in ends), "links join nodes"
-)
+need(len(width) == len(ends) == sum(a != b and {a, b} <= nodes for a, b in ends), "links join")
 need(all(type(n) is int and n >= 0 for n in whole) and min(k.values(), default=1) > 0, "numbers")
 need(min(width.values()) > 0 and len(weight) > 1, "numbers")
 need((timed and total > 0) or gcd(*weight.values()) == 1, "weights")
@@ -52,8 +51,7 @@ def priced(claim, carries):
     prices = [*level.values(), *charge.values(), *(price for _, price, _ in cuts)]
     need(min(prices) >= 0, "a price is not below 0")
     for inside, _, names_ in cuts:
-        need(inside <= nodes and len(inside) == len(names_), "a priced cut names nodes once")
-        need(not weight.keys() <= inside, "a priced cut misses a GPU")
+        need(len(inside & nodes) == len(names_) and not weight.keys() <= inside, "priced cuts")
     takes = sum(price * sum(weight.get(n, 0) for n in inside) for inside, price, _ in cuts)
     room = sum(price * carries(limit_of[name]) for name, price in charge.items())
     for pair, b in width.items():
@@ -68,9 +66,7 @@ def priced(claim, carries):
 
 def one_way():
     """The bounds of a single phase: cuts, and the loads that attain them."""
-    need(
-        all(g["trees"] == c["k"] * g["weight"] for g in c["gpus"]), "a GPU roots k times its weight"
-    )
+    need(all(g["trees"] == c["k"] * g["weight"] for g in c["gpus"]), "roots: k times the weight")
     u, limit = Fraction(c["congestion"]), c["fixed_k"]
     for claim in filter(lambda one: one and "cuts" in one, (c["optimum"], limit)):
         least = Fraction(claim["congestion"]) if claim is limit else None
@@ -83,10 +79,8 @@ def one_way():
             need(ratio == Fraction(claim["inverse_rate"]), "what the prices prove, 1/x*")
     for cut in filter(lambda one: one and "cut" in one, (c["optimum"], limit)):
         inside, gpus = set(cut["cut"]), [g for g in weight if g in cut["cut"]]
-        need(
-            gpus == cut["gpus"] != list(weight) and len(inside & nodes) == len(cut["cut"]),
-            "the cut",
-        )
+        need(len(inside & nodes) == len(cut["cut"]), "the cut")
+        need(gpus == cut["gpus"] != list(weight), "GPUs of the cut")
         need(cut["weight"] == sum(weight[g] for g in gpus), "weight of the cut")
         over = [b for e, b in width.items() if (e[inward] in inside) > (e[1 - inward] in inside)]
         if cut is not limit:
@@ -95,10 +89,7 @@ def one_way():
             need(ratio == Fraction(cut["inverse_rate"]), "ratio of the cut, 1/x*")
         else:
             room = sum(ceil(Fraction(cut["congestion"]) * b) - 1 for b in over)
-            need(
-                cut["trees_lacking"] == c["k"] * cut["weight"] - room > 0,
-                "trees lacking in the cut",
-            )
+            need(cut["trees_lacking"] == c["k"] * cut["weight"] - room > 0, "trees lacking")
     used = [shared[name]["trees"] / most for name, most in limit_of.items()]
     used += [load["trees"][e] / width[e] for e in ends]
     need(max(used) == u, "U is what the busiest link, or shared capacity, has")
@@ -113,10 +104,7 @@ def summed(limit, roots):
     cover = dict.fromkeys(roots, Fraction(0))
     for one in limit["sets"]:
         inside, y, z = set(one["nodes"]), Fraction(one["gather"]), Fraction(one["reduce"])
-        need(
-            inside <= nodes and inside & weight.keys() and min(y, z) >= 0,
-            "a set has a GPU, a price",
-        )
+        need(inside <= nodes and inside & weight.keys() and min(y, z) >= 0, "a set, a price")
         need(len(inside) == len(one["nodes"]), "a set names a node once")
         cover = {g: sum_ + (y + z) * (g not in inside) for g, sum_ in cover.items()}
         for a, b in ends:
@@ -184,76 +172,91 @@ def nearest(starts, cost, back=False):
     return away
 
 
-def steps(ends, late, sets, back):
-    """When the largest part of the GPUs that an end hears of, or reaches, rises; by how much."""
+def rising(found):
+    """The largest of some values up to each moment."""
+    most = 0
+    return [(when, most := max(most, value)) for when, value in sorted(found)]
+
+
+def steps(ends, late, sets, back, full=1):
+    """The largest part of the GPUs that an end hears of, or reaches, from some moments on."""
     part = {g: Fraction(1, sum(one in weight for one in x)) for x in sets for g in x if g in weight}
-    seen = {}
+    seen = []
     for end in ends:
         away, heard = nearest([end], late, back), 0
-        for when, gpu in sorted((away[g], g) for g in weight if g in away):
-            heard = min(1, heard + part.get(gpu, 0))
-            seen[when] = max(heard, seen.get(when, 0))
-    return largest(seen.items())
+        for when, gpu in sorted((away[g], g) for g in part if g in away):
+            seen.append((when, heard := min(full, heard + part[gpu])))
+    return rising(seen)
 
 
-def largest(steps):
-    """When the largest of some values so far rises, and by how much."""
-    most, rises = 0, []
-    for when, value in sorted(steps):
-        rises.append((when, max(0, value - most)))
-        most = max(most, value)
-    return rises
+def area(held, end):
+    """The integral of the most that any of some links carries that counts."""
+
+    def at(steps_, moment):
+        return next((value for when, value in reversed(steps_) if when <= moment), 0)
+
+    turns = {0, end} | {x for uses in held for known, _, _ in uses for x, _ in known}
+    turns |= {end - late - x for uses in held for _, late, reached in uses for x, _ in reached}
+    carried = 0
+    for x, y in pairwise(sorted(x for x in turns if 0 <= x <= end)):
+        s = (x + y) / 2
+        use = [sum(at(a, s) * at(b, end - late - s) for a, late, b in uses) for uses in held]
+        carried += (y - x) * max(use)
+    return carried
 
 
-def piled(rises):
-    """How much there is from each rise on."""
-    return [(when, sum(more for past, more in rises if past <= when)) for when, _ in rises]
-
-
-def counted(known, reached, end):
-    """The integral of what senders may know times what receivers may still reach."""
-    return sum(x * y * max(0, end - s - r) for s, x in known for r, y in reached)
-
-
-def gossip(sets, together, late, copying, end):
+def gossip(proof, late, copying, end):
     """What links carry between the sets by the end; little if it is sent early, or arrives late."""
-    back = -1 if inward == 1 else 1  # a reduce is a broadcast backwards
+    sets, back = [{*one} for one in proof["sets"]], -1 if inward == 1 else 1  # a reduce: reversed
     late, wide = ({e[::back]: one for e, one in each.items()} for each in (late, width))
-    joint = {name: [e[::back] for e in held[name]] for name in together}
-    root = next(g for g, w in weight.items() if w) if single else None
-    own = {n: i for i, one in enumerate(sets) for n in one}
-    acts, first = {*weight, *copying}, {*sets[0]}
+    acts, inside = {*weight, *copying}, {n for one in sets for n in one}
     need(both != single and len(sets) > 1, "sets of an allreduce, or of one root")
-    need(len(own) == sum(map(len, sets)) and own.keys() <= nodes, "disjoint sets of nodes")
-    need(acts <= own.keys() and all(weight.keys() & {*one} for one in sets), "all that act, GPUs")
+    need(len(inside) == sum(map(len, proof["sets"])) and inside <= nodes, "disjoint sets of nodes")
+    need(acts <= inside and all(weight.keys() & one for one in sets), "all that act, GPUs")
     passing = {e: one for e, one in late.items() if e[1] not in acts}  # into what only forwards
     leaving = {e: one for e, one in late.items() if e[0] not in acts}
-    carried, best = 0, {name: ([], []) for name in together}
-    for i, one in enumerate(sets):
-        here, there = acts & {*one}, {n for n in acts - {*one} if own[n] != own.get(root)}
+
+    def between(here, there):
+        """Links of transfers, with latencies up to them, and on; where transfers begin and end."""
         before, after = nearest(here, passing), nearest(there, leaving, back=True)
-        goes = {a for a, b in late if b in after} | weight.keys()  # where a transfer may begin
-        comes = ({b for a, b in late if a in before} | weight.keys()) & there
-        if single:  # what enters a set is for its own GPUs; the root's data take a while
-            each = [piled(steps([n], late, [sets[own[n]]], False)) for n in comes]
-            known, reached = [(0, 1)], largest(step for one in each for step in one)
-            away = nearest([root], late)
-            before = {n: away[n] for n in before if n in away}
-        else:
-            known, reached = steps(goes & here, late, sets, True), steps(comes, late, sets, False)
-        side = nodes - first if len(sets) == 2 and i else {*one}
-        for a, b in late:
-            if a in side and b not in side and a in before and b in after:
-                sooner, later = before[a], late[a, b] + after[b]
-                name = next((name for name in together if (a, b) in joint[name]), None)
-                if name is None:
-                    carried += 1000 * wide[a, b] * counted(known, reached, end - sooner - later)
-                    continue
-                best[name][0].extend((sooner + when, part) for when, part in piled(known))
-                best[name][1].extend((later + when, part) for when, part in piled(reached))
-    for name, found in best.items():
-        carried += 1000 * limit_of[name] * counted(*map(largest, found), end)
-    return carried
+        on = [e for e in late if e[0] in before and e[1] in after]
+        on = {e: (before[e[0]], late[e] + after[e[1]]) for e in on}
+        goes, comes = {a for a, b in late if b in after}, {b for a, b in late if a in before}
+        return on, (goes | weight.keys()) & here, (comes | weight.keys()) & there
+
+    uses = {e: [] for e in late}  # of each link: when it counts, the latency on, who is reached
+    if single:
+        away = nearest([next(g for g, w in weight.items() if w)], late)
+        (home,) = (one for one in sets if any(w and g in one for g, w in weight.items()))
+        needy, hops = [one for one in sets if one is not home], []
+        since = Fraction(proof.get("since_us", 0))
+        for one in needy:
+            on, _, comes = between(acts - one, acts & one)
+            reach = steps(comes, late, [one], False)
+            for (a, b), (_, rest) in on.items():
+                if a not in one and b in one and a in away:
+                    uses[a, b].append(([(max(away[a], since - rest), 1)], rest, reach))
+            hops += map(sum, between(acts - one - home, acts & one)[0].values())
+        on, _, comes = between(acts & home, acts - home)
+        reach = rising(step for one in needy for step in steps(comes & one, late, [one], False))
+        spread = steps(comes, late, needy, False, len(needy))
+        for (a, b), (_, rest) in on.items():
+            if a in home and b not in home and a in away:  # for all sets, until a hop is too long
+                past = max(away[a], since - rest - min(hops)) if hops else away[a]
+                uses[a, b].append(([(away[a], 1), (past, 0)], rest, spread))
+                uses[a, b].append(([(past, 1), (since - rest, 0)], rest, reach))
+    for i, one in enumerate(sets if both else []):
+        on, goes, comes = between(acts & one, acts - one)
+        known, reach = steps(goes, late, sets, True), steps(comes, late, sets, False)
+        side = nodes - sets[0] if len(sets) == 2 and i else one
+        for (a, b), (began, rest) in on.items():
+            if a in side and b not in side:
+                uses[a, b].append(([(began + x, part) for x, part in known], rest, reach))
+    carried, free = 0, {e: one for e, one in uses.items() if one}
+    for name in proof.get("shared", []):
+        held_ = [free.pop(e[::back]) for e in held[name] if e[::back] in free]
+        carried += 1000 * limit_of[name] * area(held_, end) if held_ else 0
+    return carried + sum(1000 * wide[e] * area([one], end) for e, one in free.items())
 
 
 def least_time():
@@ -270,8 +273,7 @@ def least_time():
         label = {one["node"]: Fraction(one["us"]) for one in proof["labels"]}
         need(label.keys() == nodes and len(proof["labels"]) == len(nodes), "a label of each node")
         need(0 == min(label.values()) < max(label.values()) == end, "labels from 0 to the time")
-        first = [g for g in weight if label[g] == 0]
-        last = [g for g in weight if label[g] == end]
+        first, last = ([g for g in weight if label[g] == x] for x in (0, end))
         due = Fraction(size * sum(weight[g] for g in first), total)
         if both:  # of a pair of GPUs all data in an allreduce, an Nth in an all-to-all
             due = Fraction(size * len(first) * len(last), len(weight)) if single else Fraction(size)
@@ -283,7 +285,7 @@ def least_time():
         need(carried <= due, "no more crosses than must")
         return end
     if "sets" in proof:
-        carried = gossip(proof["sets"], proof.get("shared", []), late, copying, end)
+        carried = gossip(proof, late, copying, end)
         due = (2 - single) * (len(proof["sets"]) - 1) * size
         need(end > 0 and carried <= due, "no more goes than must")
         return end

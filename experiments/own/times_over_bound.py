@@ -127,7 +127,12 @@ def _gathered_us(inputs: TimedForests, size: int) -> float:
 
 
 def _others(topology: Topology, collective: str) -> Iterator[tuple[str, Simulator]]:
-    """Yield baselines, ready to be simulated."""
+    """Yield baselines, and trees over switches that copy, ready to be simulated."""
+    if collective == "broadcast" and any(node.multicast for node in topology.nodes):
+        options = Options(collective=collective, root=0, multicast=True)
+        copied = generate(topology, options).schedule
+        verify(copied)
+        yield "in-network multicast", Simulator(compile_program(copied))
     small = topology.switches or topology.num_compute <= _MOST_DIRECT
     tried = [name for name in BASELINES.get(collective, ()) if small or name not in _PAIRS]
     for recipe in recipes(topology, tried, collective) if tried else ():

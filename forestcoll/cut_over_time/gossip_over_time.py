@@ -1,12 +1,10 @@
-"""Least time of an allreduce, broadcast or reduce by gossip between sets of GPUs.
+"""Least time of an allreduce by gossip between sets of GPUs.
 
 Problem: m sets must learn what all others know, so each piece of the data goes 2 (m - 1) times from
          set to set, if every transfer carries all that is known to all who need it. But early
          transfers carry few summands, and late ones reach few GPUs. How long does an amount take?
-         From a root alone each piece goes m - 1 times, and from the moments on at which the root
-         reaches the links. A reduce is a broadcast on the reversed network.
-Input:   a network with latencies, sets of nodes that hold all GPUs, shared capacities that count, a
-         root; then amounts.
+Input:   a network with latencies, sets of nodes that hold all GPUs, shared capacities that count;
+         then amounts.
 Output:  T, exactly: by then the links between the sets carry no more than they must.
 Cost:    shortest paths between all nodes once; for each choice of sets a pass over pairs of GPUs
          and over the links. All sizes share them.
@@ -33,7 +31,18 @@ from forestcoll.problem.over_time.timed_links import TimedLinks
 from forestcoll.topology.model import Topology
 from forestcoll.topology.shared_capacity import SharedCapacity
 
-__all__ = ["GossipTimes", "GpuDistances", "forwards", "gossip_sets"]
+__all__ = [
+    "GossipTimes",
+    "GpuDistances",
+    "Nodes",
+    "Shares",
+    "first_time",
+    "forwards",
+    "gossip_sets",
+    "rising",
+    "steps_of",
+    "within",
+]
 
 Nodes = tuple[int, ...]
 
@@ -57,8 +66,7 @@ def gossip_sets(
     """Yield choices of disjoint sets that hold all nodes but some switches that only forward.
 
     All boxes; and a box, a GPU or a priced set beside all else. From a root also each GPU by
-    itself, and two sets in both orders, since the links of the first count. None for large
-    networks, nor where switches store.
+    itself. None for large networks, nor where switches store.
 
     Parameters
     ----------
@@ -86,8 +94,6 @@ def gossip_sets(
         rest = tuple(sorted(acting.difference(one)))
         if gpus.intersection(one) and gpus.intersection(rest):
             yield one, rest
-            if rooted:
-                yield rest, one
 
 
 def forwards(topology: Topology, v: int) -> bool:
@@ -116,6 +122,22 @@ class GpuDistances:
         ends = (list(links.tail), list(links.head))
         graph = sp.csr_matrix((np.array(links.latency, dtype=float), ends), (size, size))
         return np.asarray(dijkstra(graph))
+
+    def acting(self, nodes: Iterable[int]) -> list[int]:
+        """Return the nodes that may copy or add."""
+        return [v for v in nodes if not forwards(self.topology, v)]
+
+    def ends(self, nodes: Iterable[int], over: Mapping[int, int], *, ahead: bool) -> list[int]:
+        """Return the GPUs among some nodes, and what a transfer over others may begin or end at.
+
+        What has no such link, such as a switch that adds in a box, ends no transfer.
+        """
+        beside, gpus = self.beside[ahead], frozenset(self.topology.compute)
+        return [
+            v
+            for v in self.acting(nodes)
+            if v in gpus or any(other in over for _, other in beside[v])
+        ]
 
     def over_switches(self, nodes: Iterable[int], *, ahead: bool) -> dict[int, int]:
         """Return the least latency from some nodes, or to them, over switches that only forward."""
@@ -173,8 +195,6 @@ class GossipTimes:
     shared : tuple of SharedCapacity
         Those that count: their links carry what counts together. A link of several counts for the
         first.
-    root : int, optional
-        The GPU that all data come from; if not given, all others need what each GPU has.
     """
 
     def __init__(
@@ -182,9 +202,8 @@ class GossipTimes:
         distances: GpuDistances,
         sets: tuple[Nodes, ...],
         shared: tuple[SharedCapacity, ...] = (),
-        root: int | None = None,
     ) -> None:
-        self.sets, self.shared, self._root = sets, shared, root
+        self.sets, self.shared = sets, shared
         self._distances = distances
         gpus = frozenset(distances.topology.compute)
         counts = [len(gpus.intersection(one)) for one in sets]
@@ -195,26 +214,18 @@ class GossipTimes:
             for v in gpus.intersection(one)
         }
         self._gpus = np.array(list(part))
-        self._set_of = {v: place for place, one in enumerate(sets) for v in one}
         self._part = np.array(list(part.values()), dtype=np.int64)
 
     def least_time(self, amount: Fraction) -> Fraction:
-        """Return the time in ticks before which the collective of an amount does not end.
+        """Return the time in ticks before which no allreduce of an amount ends.
 
         Parameters
         ----------
         amount : Fraction
             Of the data of one GPU, in units of capacity times ticks.
         """
-        times = (len(self.sets) - 1) * (2 if self._root is None else 1)
-        due = times * amount * self._whole**2
-        rate, carried, since = Fraction(0), Fraction(0), 0
-        for ticks, more in self._rises:
-            by_then = carried + rate * (ticks - since)
-            if by_then >= due:
-                break
-            carried, since, rate = by_then, ticks, rate + more
-        return since + (due - carried) / rate
+        due = 2 * (len(self.sets) - 1) * amount * self._whole**2
+        return first_time(self._rises, due)
 
     @property
     def proof(self) -> GossipOverTime:
@@ -255,8 +266,8 @@ class GossipTimes:
         rates = {ticks: Fraction(rate) for ticks, rate in found.items()}
         for group in self.shared:
             held = together[group.name]
-            sent = _rising((t + one.before, x) for way, one in held for t, x in way.sent.items())
-            needed = _rising((t + one.after, x) for way, one in held for t, x in way.needed.items())
+            sent = rising((t + one.before, x) for way, one in held for t, x in way.sent.items())
+            needed = rising((t + one.after, x) for way, one in held for t, x in way.needed.items())
             limit = group.bandwidth_gb_s * self._distances.links.denominator
             _add(rates, sent, needed, 0, limit)
         return sorted(rates.items())
@@ -266,36 +277,18 @@ class GossipTimes:
         """From each set to the others: what links carry, and how much of it may count."""
         ways = []
         for senders, receivers in self._directions():
-            before = self._distances.over_switches(filter(self._acts, senders), ahead=True)
-            after = self._distances.over_switches(filter(self._acts, receivers), ahead=False)
-            sent = self._most(self._ends(senders, after, ahead=True), ahead=False)
-            needed = self._most(self._ends(receivers, before, ahead=False), ahead=True)
-            if self._root is not None:
-                sent = {0: self._whole}
-                from_root = self._distances.between[self._root]
-                before = {v: int(from_root[v]) for v in before if np.isfinite(from_root[v])}
+            network = self._distances
+            before = network.over_switches(network.acting(senders), ahead=True)
+            after = network.over_switches(network.acting(receivers), ahead=False)
+            sent = self._most(network.ends(senders, after, ahead=True), ahead=False)
+            needed = self._most(network.ends(receivers, before, ahead=False), ahead=True)
             ways.append(_Way(sent, needed, list(self._between(senders, before, after))))
         return ways
 
     def _directions(self) -> Iterator[tuple[Nodes, Nodes]]:
-        """Yield each set with all others that need data, as senders and receivers."""
-        needy = [one for one in self.sets if self._root not in one]
+        """Yield each set with all others, as senders and receivers."""
         for one in self.sets:
-            receivers = tuple(v for other in needy if other is not one for v in other)
-            if receivers:
-                yield one, receivers
-
-    def _ends(self, nodes: Nodes, over: Mapping[int, int], *, ahead: bool) -> list[int]:
-        """Return the GPUs among some nodes, and what a transfer over others may begin or end at.
-
-        What has no such link, such as a switch that adds in a box, ends no transfer.
-        """
-        beside, gpus = self._distances.beside[ahead], frozenset(self._distances.topology.compute)
-        return [
-            v
-            for v in filter(self._acts, nodes)
-            if v in gpus or any(other in over for _, other in beside[v])
-        ]
+            yield one, tuple(v for other in self.sets if other is not one for v in other)
 
     def _between(
         self, senders: Nodes, before: Mapping[int, int], after: Mapping[int, int]
@@ -319,43 +312,44 @@ class GossipTimes:
             if tail in left and head not in left and tail in before and head in after:
                 yield _Crossing((tail, head), capacity, before[tail], latency + after[head])
 
-    def _acts(self, node: int) -> bool:
-        return not forwards(self._distances.topology, node)
-
     def _most(self, nodes: Iterable[int], *, ahead: bool) -> Shares:
         """Return the largest share, over some nodes, of what is within each distance.
 
         Of the summands that a node may have, or of the GPUs that it may reach: for each set the
-        part of its GPUs, summed up, 1 at most. What a root sends enters a set for the GPUs of that
-        set alone.
+        part of its GPUs, summed up, 1 at most.
         """
         between = self._distances.between
-        steps = (
-            step
+        return rising(
+            (ticks, min(share, self._whole))
             for node in nodes
-            for step in self._within(
-                between[node, self._gpus] if ahead else between[self._gpus, node],
-                self._part if self._root is None else self._part * self._beside(node),
+            for ticks, share in within(
+                between[node, self._gpus] if ahead else between[self._gpus, node], self._part
             )
         )
-        return _rising(steps)
-
-    def _beside(self, node: int) -> npt.NDArray[np.bool_]:
-        """Return which GPUs are in the set of a node."""
-        return np.array([self._set_of[int(gpu)] == self._set_of[node] for gpu in self._gpus])
-
-    def _within(
-        self, away: npt.NDArray[np.float64], part: npt.NDArray[np.int64]
-    ) -> list[tuple[int, int]]:
-        ticks, place = np.unique(away, return_inverse=True)
-        parts = np.zeros(len(ticks), dtype=np.int64)
-        np.add.at(parts, place.reshape(-1), part)
-        shares = np.minimum(np.cumsum(parts), self._whole)
-        known = np.isfinite(ticks)
-        return list(zip(ticks[known].astype(int).tolist(), shares[known].tolist(), strict=True))
 
 
-def _rising(steps: Iterable[tuple[int, int]]) -> Shares:
+def within(away: npt.NDArray[np.float64], part: npt.NDArray[np.int64]) -> list[tuple[int, int]]:
+    """Return distances, ascending, and the parts of all that is within each, added up."""
+    ticks, place = np.unique(away, return_inverse=True)
+    parts = np.zeros(len(ticks), dtype=np.int64)
+    np.add.at(parts, place.reshape(-1), part)
+    known = np.isfinite(ticks)
+    shares = np.cumsum(parts)[known]
+    return list(zip(ticks[known].astype(int).tolist(), shares.tolist(), strict=True))
+
+
+def first_time(rises: Iterable[tuple[int, Fraction]], due: Fraction) -> Fraction:
+    """Return when an amount is carried, by a rate that rises or falls at some ticks."""
+    rate, carried, since = Fraction(0), Fraction(0), 0
+    for ticks, more in rises:
+        by_then = carried + rate * (ticks - since)
+        if by_then >= due:
+            break
+        carried, since, rate = by_then, ticks, rate + more
+    return since + (due - carried) / rate
+
+
+def rising(steps: Iterable[tuple[int, int]]) -> Shares:
     """Return the largest value of any step so far."""
     found: Shares = {}
     best = 0
@@ -369,13 +363,13 @@ def _add(
     rates: dict[int, _Number], sent: Shares, needed: Shares, late: int, capacity: _Number
 ) -> None:
     """Add the rise of what counts for each pair of a step of both shares."""
-    for begin, summands in _steps(sent):
-        for end, reached in _steps(needed):
+    for begin, summands in steps_of(sent):
+        for end, reached in steps_of(needed):
             at = begin + late + end
             rates[at] = rates.get(at, 0) + capacity * summands * reached
 
 
-def _steps(shares: Shares) -> Iterator[tuple[int, int]]:
+def steps_of(shares: Shares) -> Iterator[tuple[int, int]]:
     """Yield when a share rises, and by how much."""
     for (_, before), (ticks, share) in pairwise([(0, 0), *shares.items()]):
         yield ticks, share - before

@@ -98,7 +98,7 @@ def _proof(bound: TimeBound, names: list[str]) -> TimeLabels | DelayedPrices | G
     proof = bound.proof
     if isinstance(proof, GossipOverTime):
         sets = [[names[v] for v in one] for one in proof.sets]
-        return GossipSets(sets=sets, shared=list(proof.shared))
+        return GossipSets(sets=sets, shared=list(proof.shared), since_us=proof.since_us)
     if isinstance(proof, TimeCut):
         return TimeLabels(
             labels=[

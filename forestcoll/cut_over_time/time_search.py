@@ -24,6 +24,7 @@ from forestcoll.core.optimality import SECONDS, narrowest_cut, rate_bound
 from forestcoll.core.partition_bound import best_known_bound
 from forestcoll.cut_over_time.delay import delay_us
 from forestcoll.cut_over_time.flow_over_time import FlowOverTime
+from forestcoll.cut_over_time.gossip_from_root import RootedSets, RootedTimes
 from forestcoll.cut_over_time.gossip_over_time import GossipTimes, GpuDistances, gossip_sets
 from forestcoll.cut_over_time.refinement import Classes, merged
 from forestcoll.cut_over_time.separations import Separation, separations
@@ -235,7 +236,7 @@ class LeastTimes:
             by_rate_us=by_rate,
         )
 
-    def _gossip_times(self, priced: list[tuple[int, ...]]) -> Iterator[GossipTimes]:
+    def _gossip_times(self, priced: list[tuple[int, ...]]) -> Iterator[GossipTimes | RootedTimes]:
         """Yield the times of gossip between boxes, and between one set and all else."""
         reduction = self._collective in REDUCTIONS
         network = self._topology.reversed() if reduction else self._topology
@@ -249,10 +250,13 @@ class LeastTimes:
             root = network.compute[self._weights.index(1)]
         sinks = dict.fromkeys(sink for one in self._first for sink in one.sinks)
         for sets in gossip_sets(network, priced, sinks, rooted=root is not None):
-            alone = GossipTimes(distances, sets, root=root)
+            if root is not None:
+                yield from RootedSets(distances, sets, root).times()
+                continue
+            alone = GossipTimes(distances, sets)
             yield alone
             if binding := alone.binding():
-                yield GossipTimes(distances, sets, binding, root)
+                yield GossipTimes(distances, sets, binding)
 
     def _cut(self, size: int) -> tuple[Fraction, tuple[Fraction, ...]]:
         best, time = self._first[0], Fraction(-1)

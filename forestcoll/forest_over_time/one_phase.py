@@ -16,6 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
@@ -51,7 +52,7 @@ STAGE = "forest over time"
 MOST_GPUS = 512
 """Most GPUs of a network: all trees are written out and searched in Python."""
 
-_SLACKS = ((2e-3, 128), (5e-3, 512), (2e-2, 100_000))
+_SLACKS = ((2e-3, 128), (5e-3, 512), (1e-2, 4096), (2e-2, 100_000))
 """Shares of the time that may be given away for whole numbers of trees, and the largest k."""
 
 _MOST_TREES = 512  # of the core's forest, to begin with
@@ -159,7 +160,7 @@ class ForestsOfPhase:
         """By which written forests multiply k, so that planes carry whole trees."""
         return math.lcm(*(share.denominator for share in self._planes.share))
 
-    @property
+    @cached_property
     def _rank_of(self) -> list[int]:
         ranks = [-1] * self._links.nodes
         for rank, node in enumerate(self._planes.merged.compute):
@@ -177,7 +178,7 @@ class ForestsOfPhase:
                 for column, rate in zip(found.columns, found.rates, strict=True)
             ]
             trees = [(one.orbit, one.tree) for one in found.columns]
-            forest, _ = self._written(trees, carried, most)
+            forest, _ = self._written(trees, carried, most, in_slots=False)
             if forest is not None:
                 return forest
         return None
@@ -209,7 +210,7 @@ class ForestsOfPhase:
         for slack, most in _SLACKS:
             width = max(float(amount) / plan.value * (1 + slack), late / plan.gap)
             shares = [sent * Fraction(width) / amount for sent in carried]
-            forest, images = self._written(list(moves), shares, most)
+            forest, images = self._written(list(moves), shares, most, in_slots=True)
             if forest is not None:
                 rows = [
                     (batch, sent / total, self._slots_at(one, nodes))
@@ -222,9 +223,10 @@ class ForestsOfPhase:
 
     def _slots_at(self, one: SlottedTree, nodes: Ints) -> list[int]:
         """Return the slot of each rank after a move of all nodes."""
+        ranks = self._rank_of
         found = [-1] * len(one.slots)
-        for rank, slot in enumerate(one.slots):
-            found[self._rank_of[int(nodes[self._hops.gpus[rank]])]] = slot
+        for gpu, slot in zip(nodes[list(self._hops.gpus)].tolist(), one.slots, strict=True):
+            found[ranks[gpu]] = slot
         return found
 
     def _planned(self, forest: Forest, slots: Slots, size_bytes: int) -> Forest | None:
@@ -234,7 +236,12 @@ class ForestsOfPhase:
         return in_slots(forest, slots, size_bytes, self._alpha_us)
 
     def _written(
-        self, trees: Sequence[tuple[int, TimedTree]], carried: Sequence[Fraction], most: int
+        self,
+        trees: Sequence[tuple[int, TimedTree]],
+        carried: Sequence[Fraction],
+        most: int,
+        *,
+        in_slots: bool,
     ) -> tuple[Forest | None, list[tuple[int, Ints]]]:
         """Write whole numbers of trees out; return the tree of each batch, and where nodes go."""
         of_orbit = [
@@ -248,6 +255,7 @@ class ForestsOfPhase:
         if found is None:
             return None, []
         k, whole = found
+        k *= self._orbits[0].images  # more than one of a root alone only
         for these, of_these in zip(of_orbit, whole, strict=True):
             for i, count in zip(these, of_these, strict=True):
                 counts[i] = count
@@ -259,10 +267,23 @@ class ForestsOfPhase:
         ]
         written.sort(key=lambda one: one[0].root)
         listed = [(tree, count) for tree, count, _ in written]
+        if not in_slots:  # images may be equal, above all those of few hops
+            k, listed = _merged(k, listed)
         forest = written_forest(self._planes, self._request.weights, k, listed)
         if self._reduction:
             forest = transposed(forest, self._request.topology)
         return forest, [image for _, _, image in written]
+
+
+def _merged(
+    k: int, trees: Sequence[tuple[TimedTree, int]]
+) -> tuple[int, list[tuple[TimedTree, int]]]:
+    """Return equal trees as one, by the least whole numbers."""
+    counts: dict[TimedTree, int] = {}
+    for tree, count in trees:
+        counts[tree] = counts.get(tree, 0) + count
+    common = math.gcd(k, *counts.values())
+    return k // common, [(tree, count // common) for tree, count in counts.items()]
 
 
 def _time_us(forest: Forest) -> Fraction:

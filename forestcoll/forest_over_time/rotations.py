@@ -1,7 +1,8 @@
 """Symmetries that carry one root to all others, so that one tree makes one of each root.
 
 Problem: the program of a forest over time has a column for each tree; a symmetric network needs
-         only those of one root of each orbit, carried to the others.
+         only those of one root of each orbit, carried to the others. Of a root alone, symmetries
+         that fix it carry one tree to others, which together load links equally.
 Input:   a network with latencies, the weight of each GPU.
 Output:  orbits of roots; for each root of an orbit where a symmetry moves nodes and links.
 Cost:    one comparison of all links for each product of cyclic groups; else a search for
@@ -9,7 +10,8 @@ Cost:    one comparison of all links for each product of cyclic groups; else a s
 Source:  ours. With a group that carries every root to every other in one way only, the trees load
          the links of an orbit equally. Candidates are the products of cyclic groups on GPUs that
          are numbered row by row, as for vertex-transitive packings (docs/mathematics/
-         tree-packing.md). Other symmetries serve, too, but loads may be uneven.
+         tree-packing.md). Other symmetries serve, too, but loads may be uneven. Around a root
+         the candidates move, of each digit, the values that are not the root's.
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ class Orbit:
     Parameters
     ----------
     roots : tuple of int
-        Ranks.
+        Ranks; or the rank of a root alone, once for each symmetry that fixes it.
     nodes, links : int arrays, one row a root
         Where each node and each link goes if the first root goes to this one.
     """
@@ -51,6 +53,11 @@ class Orbit:
     nodes: Ints = field(repr=False)
     links: Ints = field(repr=False)
 
+    @property
+    def images(self) -> int:
+        """How many images of a tree each root has, which share its data equally."""
+        return len(self.roots) // len(set(self.roots))
+
 
 def root_orbits(topology: Topology, links: TimedLinks, weights: Sequence[int]) -> list[Orbit]:
     """Return orbits of all GPUs of positive weight, in the order of their first roots."""
@@ -58,12 +65,16 @@ def root_orbits(topology: Topology, links: TimedLinks, weights: Sequence[int]) -
     if len(set(weights)) == 1:
         for group in network.translations():
             return [network.orbit(dict(enumerate(group)))]
+    gpus = [gpu for gpu, weight in zip(topology.compute, weights, strict=True) if weight]
+    if len(gpus) == 1 and (group := network.turns(topology.rank_of[gpus[0]])):
+        return [network.around(gpus[0], group)]
     marks = [0] * links.nodes
     for gpu, weight in zip(topology.compute, weights, strict=True):
         marks[gpu] = weight
     found = find_orbits(topology, of_links=False, marks=marks).generators
     generators = [one for one in found if network.moved_links(one) is not None]
-    gpus = [gpu for gpu, weight in zip(topology.compute, weights, strict=True) if weight]
+    if len(gpus) == 1:
+        return [network.around(gpus[0], _group(generators, links.nodes))]
     generators = _free_generators(generators, gpus) or generators
     orbits: list[Orbit] = []
     known: set[int] = set()
@@ -122,6 +133,17 @@ def _free_generators(generators: Sequence[Ints], gpus: Sequence[int]) -> list[In
     return []
 
 
+def _group(generators: Sequence[Ints], nodes: int) -> list[Ints]:
+    """Return the group of some generators; of many elements the powers of one that uses all."""
+    found = _elements(generators)
+    if found is None and generators:
+        product = np.arange(nodes)
+        for generator in generators:
+            product = generator[product]
+        found = _elements([product])
+    return found or [np.arange(nodes)]
+
+
 def _elements(generators: Sequence[Ints]) -> list[Ints] | None:
     """Return all elements of a group, the identity first; None if they are many."""
     if not generators:
@@ -159,6 +181,12 @@ class _Network:
         ends = [self.moved_links(moved) for moved in moves.values()]
         return Orbit(tuple(moves), np.array(list(moves.values())), np.array(ends, dtype=np.int64))
 
+    def around(self, root: int, group: Sequence[Ints]) -> Orbit:
+        """Return the orbit of a root alone, under the elements of a group that fix it."""
+        ends = [self.moved_links(moved) for moved in group]
+        roots = (self._topology.rank_of[root],) * len(group)
+        return Orbit(roots, np.array(group), np.array(ends, dtype=np.int64))
+
     def moved_links(self, moved: Sequence[int] | Ints) -> list[int] | None:
         """Return where each link goes; None if it has no equal there."""
         to = [int(node) for node in moved]
@@ -184,6 +212,24 @@ class _Network:
             if all(step is not None and self.moved_links(step) is not None for step in steps):
                 moves = [self._whole(_moved_by(digits, radices, by)) for by in range(size)]
                 yield [np.array(one, dtype=np.int64) for one in moves if one is not None]
+
+    def turns(self, root: int) -> list[Ints]:
+        """Return the largest group found that changes digits in which ranks differ from a root's.
+
+        Nothing is returned if only the identity is found.
+        """
+        best: list[Ints] = []
+        for radices in sorted(
+            _factors(self._topology.num_compute), key=_most_rotations, reverse=True
+        ):
+            if _most_rotations(radices) <= max(1, len(best)):
+                break
+            found = [self._whole(_rotated_about(root, radices, i)) for i in range(len(radices))]
+            steps = [np.array(one) for one in found if one and self.moved_links(one) is not None]
+            group = _elements(steps) or []
+            if len(group) > max(1, len(best)):
+                best = group
+        return best
 
     def _whole(self, ranks: Ints) -> list[int] | None:
         """Extend a move of the GPUs to switches, by the nodes that they are linked with."""
@@ -240,3 +286,18 @@ def _moved_by(digits: Ints, radices: Sequence[int], by: int) -> Ints:
     moved = (digits + digits[:, by : by + 1]) % np.array(radices)[:, None]
     ranks = np.ravel_multi_index(tuple(moved), tuple(radices))
     return np.asarray(ranks, dtype=np.int64)
+
+
+def _most_rotations(radices: Sequence[int]) -> int:
+    return prod(radix - 1 for radix in radices)
+
+
+def _rotated_about(root: int, radices: Sequence[int], place: int) -> Ints:
+    """Return where ranks go if the values of a digit that the root does not have change in turn."""
+    digits = _digits(radices)
+    radix, own = radices[place], int(digits[place, root])
+    others = [value for value in range(radix) if value != own]
+    turn = np.arange(radix)
+    turn[others] = others[1:] + others[:1]
+    digits[place] = turn[digits[place]]
+    return np.asarray(np.ravel_multi_index(tuple(digits), tuple(radices)), dtype=np.int64)

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.sparse as sp
 
-from forestcoll.forest_over_time.priced_hops import Floats, HopNetwork, Hops, Ints
+from forestcoll.forest_over_time.priced_hops import Floats, HopNetwork, Hops
 from forestcoll.forest_over_time.priced_slots import cheaper_slots, grown_tree
 from forestcoll.forest_over_time.rate_program import Limits, distinct_rows
 from forestcoll.forest_over_time.rotations import Orbit, link_classes
@@ -82,14 +82,15 @@ class SlotPlan:
 
 def loads_in_slots(
     network: HopNetwork, orbits: Sequence[Orbit], slots: int, one: SlottedTree
-) -> Ints:
+) -> Floats:
     """Return the load of each link in each slot, of shape (K, links), if each root has the tree."""
     moved, size = orbits[one.orbit].links, len(network.links.tail)
     used = [network.links_of(path) for path in one.tree.paths]
     at = np.repeat(one.slots, [len(links) for links in used])
     links = np.array([link for of_hop in used for link in of_hop], dtype=np.int64)
     places = (at * size + moved[:, links]).reshape(-1)
-    return np.bincount(places, minlength=slots * size).reshape(slots, size)
+    loads = np.bincount(places, minlength=slots * size) / orbits[one.orbit].images
+    return np.asarray(loads.reshape(slots, size))
 
 
 class SlotProgram:
@@ -157,7 +158,7 @@ class _Search:
 
     def __init__(self, program: SlotProgram, slots: int, gap: int) -> None:
         self._program, self._slots, self._gap = program, slots, gap
-        self._columns: dict[SlottedTree, Ints] = {}
+        self._columns: dict[SlottedTree, Floats] = {}
         self._idle: dict[SlottedTree, int] = {}  # rounds without use
         orbits, classes = len(program._orbits), program.link_classes
         self._amounts = np.zeros(0)

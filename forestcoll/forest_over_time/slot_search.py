@@ -6,13 +6,15 @@ Input:   a slot program, the latency of a hop, an amount, a time that is already
 Output:  plans, the one of least time last.
 Cost:    a bisection over K for each g, within the times that are left.
 Source:  ours; docs/mathematics/forests-over-time.md. Slots of width latency / g and g slots a hop
-         are also 2 K slots and 2 g, so each g begins between the times that the one before left.
+         are also 2 K slots and 2 g, so each g begins between the times that the one before left, at
+         the same time in finer slots.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
 
 from forestcoll.forest_over_time.slot_program import SlotPlan, SlotProgram, SlottedTree
 from forestcoll.forest_over_time.time_minimum import Report
@@ -67,11 +69,11 @@ class SlotSearch:
             if report is not None:
                 report(number, len(_GAPS))
 
-        least = good  # no plan is known to be possible below
+        tried = Fraction(0)  # hops that so many slots take, which must be wider than a hop
         for number, gap in enumerate(_GAPS):
             if gap == _FINE and not best > _FAR * good > 0:
                 break
-            few = max(1, math.floor((least / self._late - 1) * gap + 1))
+            few = max(1, math.floor((good / self._late - 1) * gap + 1), math.ceil(tried * gap))
             many = min(self._most, math.ceil((best / self._late - 1) * gap) - 1)
             if number == 0:
                 few = max(1, min(few, many))  # wide slots: as many as the program can have
@@ -84,7 +86,7 @@ class SlotSearch:
                     best = time
                     yield plan
                 if width > narrow:  # slots must be wider than a hop
-                    least = max(least, min(best, self._late + middle * narrow))
+                    tried = max(tried, Fraction(middle, gap))
                     few = middle + 1
                 else:
                     many = middle - 1

@@ -110,7 +110,7 @@ def column_of(network: HopNetwork, orbits: Sequence[Orbit], orbit: int, tree: Ti
         arrive[rank] = arrive[above] + network.latency_of(tree.paths[rank])
         used += network.links_of(tree.paths[rank])
     moved = orbits[orbit].links[:, used].reshape(-1)
-    loads = np.bincount(moved, minlength=len(network.links.tail)).astype(np.float64)
+    loads = np.bincount(moved, minlength=len(network.links.tail)) / orbits[orbit].images
     return Column(orbit, tree, max(arrive.values()), loads)
 
 

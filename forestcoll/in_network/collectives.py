@@ -27,9 +27,11 @@ from forestcoll.core.optimality import rate_bound
 from forestcoll.core.pipeline import EXPLICIT
 from forestcoll.core.stopwatch import Progress, Stopwatch
 from forestcoll.errors import DisconnectedError
+from forestcoll.in_network.mixing import mirrored
 from forestcoll.in_network.multicast_nodes import as_gpus, from_spanning
 from forestcoll.in_network.plane_trees import over_planes
 from forestcoll.in_network.pruning import Traffic, multicast, traffic
+from forestcoll.in_network.star_trees import star_trees
 from forestcoll.problem.optimum import Optimum
 from forestcoll.problem.request import Request
 from forestcoll.schedule.allreduce import Allreduce
@@ -77,6 +79,8 @@ def in_network(request: Request, progress: Progress | None = None) -> InNetwork:
         assert isinstance(made, MulticastForest)
         marked = any(node.multicast for node in request.topology.nodes)
         single = _fastest_one_way(made, request, progress) if marked else made
+        if request.root is not None and request.is_free:
+            single = _in_one_hop(single, request.root)
         seconds[MULTICAST_STAGE] = time.perf_counter() - began
         return InNetwork(
             single, seconds, {"traffic": traffic(plain, made)} if single is made else {}
@@ -151,6 +155,22 @@ def _fastest_one_way(
     assert isinstance(made, Forest)
     best = min(plain, from_spanning(made, request.topology), key=lambda one: one.time_s_per_gb)
     return _claimed(best)
+
+
+def _in_one_hop(made: MulticastForest, root: int) -> MulticastForest:
+    """Return trees of one hop from a root, or to it, if they take no longer."""
+    network = made.topology.reversed() if made.reduction else made.topology
+    star = star_trees(network, root)
+    if star is None:
+        return made
+    if made.reduction:
+        star = replace(mirrored(star), topology=made.topology).measured()
+    if star.time_s_per_gb > made.time_s_per_gb:
+        return made
+    claim = made.optimum
+    if claim is None or star.time_s_per_gb < made.time_s_per_gb:
+        return _claimed(star)
+    return replace(star, optimum=replace(claim, k=star.k, congestion=star.congestion))
 
 
 def _claimed(forest: MulticastForest) -> MulticastForest:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
+from forestcoll.cut_over_time.gossip_from_root import RootedSets, RootedTimes
 from forestcoll.cut_over_time.gossip_over_time import GossipTimes, GpuDistances
 from forestcoll.cut_over_time.time_search import time_bound
 from forestcoll.errors import ForestCollError
@@ -20,6 +21,8 @@ __all__ = ["gossip_network", "random_sets", "within_the_program"]
 
 _CHOICES = 10
 """Random choices of sets for each network."""
+
+_MOST_TICKS = 8  # of the latest moment from which on all sets may send, in us
 
 _ROUNDING = 1e-6
 
@@ -125,7 +128,9 @@ def _by_gossip(bound: TimeBound, chance: random.Random) -> Iterator[TimeBound]:
     for sets in random_sets(bound.topology, chance):
         groups = bound.topology.shared
         for shared in {(), groups, groups[::-1], groups[:1]}:
-            found = GossipTimes(distances, sets, shared, root).least_time(amount)
-            time_us = found / links.ticks_per_us
-            proof = GossipOverTime(sets, tuple(one.name for one in shared))
-            yield replace(bound, time_us=time_us, proof=proof)
+            found: GossipTimes | RootedTimes = GossipTimes(distances, sets, shared)
+            if root is not None:
+                since = chance.randrange(_MOST_TICKS * links.ticks_per_us)
+                found = RootedTimes(RootedSets(distances, sets, root), since, shared)
+            time_us = found.least_time(amount) / links.ticks_per_us
+            yield replace(bound, time_us=time_us, proof=found.proof)

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from forestcoll.forest_over_time.rotations import link_classes, root_orbits
+from forestcoll.forest_over_time.rotations import Orbit, link_classes, root_orbits
 from forestcoll.problem.over_time.timed_links import TimedLinks
 from forestcoll.topology import Topology, load_topology
 from tests.forest_over_time.on_paths import path_of_three
@@ -78,3 +78,51 @@ def test_uneven_images_leave_every_link_alone():
     links = TimedLinks.of(path_of_three(), Fraction(10), reduction=False)
     orbits = root_orbits(path_of_three(), links, (1,) * 3)
     assert link_classes(orbits).tolist() == [0, 1, 2, 3]
+
+
+def around(network: Topology, root: int) -> Orbit:
+    links = TimedLinks.of(network, Fraction(10), reduction=False)
+    weights = [int(rank == root) for rank in range(network.num_compute)]
+    (orbit,) = root_orbits(network, links, weights)
+    assert set(orbit.roots) == {root}
+    assert (orbit.nodes[:, network.compute[root]] == network.compute[root]).all()
+    assert len({tuple(nodes) for nodes in orbit.nodes.tolist()}) == orbit.images
+    return orbit
+
+
+@pytest.mark.parametrize(
+    ("spec", "root", "images"),
+    [
+        ("dgx_a100:boxes=4", 0, 3 * 7),
+        ("dgx_a100:boxes=4", 13, 3 * 7),
+        ("nvl72", 5, 71),
+        ("torus:dims=5x5", 0, 8),
+        ("hypercube:dimension=4", 0, 24),
+    ],
+)
+def test_around_a_root_others_change_places(spec: str, root: int, images: int):
+    """Of four boxes those without the root in turn, and in all boxes the GPUs beside its place.
+
+    The symmetries of a square torus that fix a GPU are those of a square; of a hypercube, those of
+    its dimensions.
+    """
+    orbit = around(load_topology(spec), root)
+    assert orbit.images == len(orbit.roots) == images
+
+
+def test_around_a_root_of_many_symmetries_some_are_taken():
+    """The 720 orders of six dimensions are too many; the powers of one move change all six."""
+    orbit = around(load_topology("hypercube:dimension=6"), 0)
+    assert 1 < orbit.images <= 256
+
+
+def test_around_a_root_links_are_loaded_in_classes():
+    """Links of a turn are loaded equally: those of a0, of a1 to a7; of b0 and c0, of the others."""
+    network = load_topology("dgx_a100:boxes=3")
+    classes = link_classes([around(network, 0)])
+    assert sorted(np.bincount(classes)) == [1] * 4 + [2] * 4 + [7] * 4 + [14] * 4
+
+
+def test_without_a_symmetry_around_a_root_there_is_one_image():
+    assert around(network_of("a b c", "a - b: 1 1, b - c: 1 2"), 0).images == 1
+    assert around(path_of_three(), 0).images == 1

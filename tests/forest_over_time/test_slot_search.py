@@ -53,3 +53,25 @@ def test_a_good_time_ends_the_search():
     assert [one.gap for one in plans(1e-3, best=3.1, good=2.9)] == [1]
     assert not plans(1e-3, best=2.8, good=2.9)
     assert not plans(1e-3, best=2.1)
+
+
+class Recorded(SlotProgram):
+    """A program of given value that records which slots are tried."""
+
+    def __init__(self) -> None:
+        self.tried: list[tuple[int, int]] = []
+
+    @property
+    def link_classes(self) -> int:
+        return 1
+
+    def solved(self, slots: int, gap: int, *_: object) -> SlotPlan | None:
+        self.tried.append((slots, gap))
+        return SlotPlan(slots, gap, slots / gap, ())
+
+
+def test_finer_slots_of_the_same_time_are_tried():
+    """Two slots must be 1.1 hops wide for 2.2: 3.2 us. Four slots of half a hop may do better."""
+    program = Recorded()
+    list(SlotSearch(program, 1).plans(2.2, 3.5, 1.5, []))
+    assert program.tried[:3] == [(1, 1), (2, 1), (4, 2)]

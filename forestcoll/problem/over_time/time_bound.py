@@ -90,10 +90,14 @@ class GossipOverTime:
         Disjoint sets of nodes, each with a GPU. All other nodes are switches that only forward.
     shared : tuple of str
         Names of the shared capacities whose links count together.
+    since_us : Fraction
+        From a root: transfers that arrive earlier count if they are from the root's set, for all
+        sets; later ones from anywhere, for their own set.
     """
 
     sets: tuple[tuple[int, ...], ...] = field(repr=False)
     shared: tuple[str, ...] = ()
+    since_us: Fraction = Fraction(0)
 
 
 TimeProof = TimeCut | DelayedRate | GossipOverTime

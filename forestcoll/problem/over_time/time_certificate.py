@@ -12,6 +12,7 @@ Files are read and written by :mod:`forestcoll.problem.certificate_document`.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Literal
 
 from pydantic import Field
@@ -103,13 +104,18 @@ class DelayedPrices(Entry):
 
 
 class GossipSets(Entry):
-    """Sets whose GPUs must learn what all others know, in an allreduce."""
+    """Sets whose GPUs must learn what all others know, in an allreduce, or what a root knows."""
 
     sets: list[list[Name]] = Field(
         description="Disjoint, each with a GPU; other nodes are switches that only forward."
     )
     shared: list[Name] = Field(
         default=[], description="Shared capacities whose links count together, for the first named."
+    )
+    since_us: Price = Field(
+        default=Fraction(0),
+        description="From a root: what arrives earlier counts if it leaves the root's set, for all "
+        "sets; what arrives later for its own set.",
     )
 
 

@@ -1,7 +1,6 @@
-"""Proof that an allreduce or broadcast takes a time, by gossip between sets of GPUs.
+"""Proof that an allreduce takes a time, by gossip between sets of GPUs.
 
-Problem: can no allreduce, or broadcast from a root, of a size end before a time, by the sets that
-         come with it? A reduce is a broadcast on the reversed network.
+Problem: can no allreduce of a size end before a time, by the sets that come with it?
 Input:   a network, the latency of each link, sets, names of shared capacities that count, a time;
          sets and names are not trusted.
 Output:  what links carry by then, counted as below; at most what they must carry if it is proved.
@@ -13,10 +12,6 @@ voice may be heard by an ear are one-way gossip between m sets, so every piece o
 2 (m - 1) of them at least. A transfer that is sent at s and arrives at T - r is one of them with a
 probability of at most A(s) B(r). A(s) is the sum, over all sets, of the part of their GPUs whose
 data a sender may have by s; B(r) of the GPUs that a receiver may still reach in r; both 1 at most.
-
-Of a broadcast each other set has an ear. Every piece enters that set by a transfer after which it
-stays inside until the ear has it, so it is in m - 1 of them. One of these is sent no earlier than
-data of the root may be there, and B(r) is of the GPUs of the receiver's own set.
 
 Links of a shared capacity carry no more than its limit at a time, and count as its best link does.
 """
@@ -31,11 +26,19 @@ from forestcoll.schedule.verification.naming import fail
 from forestcoll.topology.graph import Link
 from forestcoll.topology.model import Topology
 
-__all__ = ["carried_in_gossip"]
+__all__ = [
+    "GossipNetwork",
+    "Steps",
+    "carried_in_gossip",
+    "check_sets",
+    "largest",
+    "limits_of",
+    "overlap",
+]
 
 _Step = tuple[Fraction, Fraction]
 
-_Steps = list[_Step]
+Steps = list[_Step]
 """Moments, and by how much something rises there."""
 
 
@@ -45,12 +48,10 @@ def carried_in_gossip(
     sets: Sequence[Sequence[int]],
     time_us: Fraction,
     shared: Sequence[str] = (),
-    root: int | None = None,
 ) -> Fraction:
     """Return how many bytes links carry between the sets by a time, as far as they count.
 
-    A link of several shared capacities counts for the first that is named. With a root they are
-    the bytes of a broadcast.
+    A link of several shared capacities counts for the first that is named.
 
     Raises
     ------
@@ -58,48 +59,37 @@ def carried_in_gossip(
         If the sets are not disjoint, lack a GPU, or leave out a node that may copy or add; or for a
         shared capacity that does not exist.
     """
-    _check_sets(topology, sets)
-    limits = _limits(topology, shared)
+    check_sets(topology, sets)
+    limits = limits_of(topology, shared)
     best: dict[str, tuple[list[_Step], list[_Step]]] = {name: ([], []) for name in limits}
-    network = _Network(topology, latencies)
+    network = GossipNetwork(topology, latencies)
     of_node = {v: place for place, one in enumerate(sets) for v in one}
     total = Fraction(0)
     for place in range(len(sets)):
         senders = {v for v in of_node if of_node[v] == place}
-        idle = {place} if root is None else {place, of_node[root]}
-        receivers = {v for v, other in of_node.items() if other not in idle}
+        receivers = {v for v, other in of_node.items() if other != place}
         before = network.nearest(network.acting(senders), back=False, forwarding=True)
         after = network.nearest(network.acting(receivers), back=True, forwarding=True)
+        goes = network.ends(senders, after, back=False)
         comes = network.ends(receivers, before, back=True)
-        if root is None:
-            goes = network.ends(senders, after, back=False)
-            known = _shares(network, sets, goes, towards=True)
-            reached = _shares(network, sets, comes, towards=False)
-        else:
-            known = [(Fraction(0), Fraction(1))]
-            reached = _largest(
-                step
-                for v in comes
-                for step in _summed(_shares(network, [sets[of_node[v]]], [v], towards=False))
-            )
-            from_root = network.nearest([root], back=False, forwarding=False)
-            before = {v: from_root[v] for v in before if v in from_root}
+        known = _shares(network, sets, goes, towards=True)
+        reached = _shares(network, sets, comes, towards=False)
         for link, sooner, later in _crossing(network, sets, senders, before, after):
             ends = link.tail, link.head
             name = next((name for name, (_, held) in limits.items() if ends in held), None)
             if name is None:
                 left = time_us - sooner - later
-                total += 1000 * link.bandwidth_gb_s * _overlap(known, reached, left)
+                total += 1000 * link.bandwidth_gb_s * overlap(known, reached, left)
             else:
                 best[name][0].extend((sooner + since, share) for since, share in _summed(known))
                 best[name][1].extend((later + until, share) for until, share in _summed(reached))
     for name, (limit, _) in limits.items():
-        known, reached = (_largest(steps) for steps in best[name])
-        total += 1000 * limit * _overlap(known, reached, time_us)
+        known, reached = (largest(steps) for steps in best[name])
+        total += 1000 * limit * overlap(known, reached, time_us)
     return total
 
 
-def _limits(
+def limits_of(
     topology: Topology, shared: Sequence[str]
 ) -> dict[str, tuple[Fraction, frozenset[tuple[int, int]]]]:
     """Return the limit and the links of each shared capacity that is named, in that order."""
@@ -110,7 +100,8 @@ def _limits(
     return {name: known[name] for name in shared}
 
 
-def _check_sets(topology: Topology, sets: Sequence[Sequence[int]]) -> None:
+def check_sets(topology: Topology, sets: Sequence[Sequence[int]]) -> None:
+    """Refuse sets that are not disjoint, lack a GPU, or leave out a node that may copy or add."""
     held = [v for one in sets for v in one]
     if len(sets) < 2:
         fail("gossip needs two sets or more")
@@ -125,7 +116,7 @@ def _check_sets(topology: Topology, sets: Sequence[Sequence[int]]) -> None:
             fail(f"{node.name} stores data; gossip is for switches that only forward")
 
 
-class _Network:
+class GossipNetwork:
     """Links both ways, and which nodes may copy or add."""
 
     def __init__(self, topology: Topology, latencies: Sequence[Fraction]) -> None:
@@ -183,8 +174,8 @@ class _Network:
 
 
 def _shares(
-    network: _Network, sets: Sequence[Sequence[int]], ends: Collection[int], *, towards: bool
-) -> _Steps:
+    network: GossipNetwork, sets: Sequence[Sequence[int]], ends: Collection[int], *, towards: bool
+) -> Steps:
     """Return when the largest share of any end rises, and by how much."""
     gpus = frozenset(network.topology.compute)
     part = {v: Fraction(1, len(gpus.intersection(one))) for one in sets for v in gpus & {*one}}
@@ -196,12 +187,12 @@ def _shares(
             values[away] = max(min(Fraction(1), share), values.get(away, Fraction(0)))
             if share >= 1:
                 break
-    return _largest(values.items())
+    return largest(values.items())
 
 
-def _largest(values: Iterable[_Step]) -> _Steps:
+def largest(values: Iterable[_Step]) -> Steps:
     """Return when the largest of some values so far rises, and by how much."""
-    rises: _Steps = []
+    rises: Steps = []
     best = Fraction(0)
     for moment, share in sorted(values):
         if share > best:
@@ -210,7 +201,7 @@ def _largest(values: Iterable[_Step]) -> _Steps:
     return rises
 
 
-def _summed(rises: _Steps) -> Iterator[_Step]:
+def _summed(rises: Steps) -> Iterator[_Step]:
     """Yield moments, and how much there is from then on."""
     share = Fraction(0)
     for moment, more in rises:
@@ -219,7 +210,7 @@ def _summed(rises: _Steps) -> Iterator[_Step]:
 
 
 def _crossing(
-    network: _Network,
+    network: GossipNetwork,
     sets: Sequence[Sequence[int]],
     senders: Collection[int],
     before: Mapping[int, Fraction],
@@ -240,7 +231,7 @@ def _crossing(
             yield link, before[link.tail], late + after[link.head]
 
 
-def _overlap(known: _Steps, reached: _Steps, left: Fraction) -> Fraction:
+def overlap(known: Steps, reached: Steps, left: Fraction) -> Fraction:
     """Return the integral, over a time, of what is known so far times what is reached after."""
     return sum(
         (

@@ -31,6 +31,7 @@ from forestcoll.schedule.verification.gossip import carried_in_gossip
 from forestcoll.schedule.verification.naming import fail
 from forestcoll.schedule.verification.pair_prices import priced_inverse_rate_of_pairs
 from forestcoll.schedule.verification.prices import priced_inverse_rate
+from forestcoll.schedule.verification.rooted_gossip import carried_from_root
 from forestcoll.schedule.verification.trees.allreduce import check_bound
 from forestcoll.topology.model import NodeKind, Topology
 
@@ -145,8 +146,17 @@ def _check_gossip(bound: TimeBound, proof: GossipOverTime) -> None:
         of_link = {(e.tail, e.head): one for e, one in zip(network.links, late, strict=True)}
         network = network.reversed()
         late = [of_link[e.head, e.tail] for e in network.links]
-    root = network.compute[bound.weights.index(1)] if rooted else None
-    carried = carried_in_gossip(network, late, proof.sets, bound.time_us, proof.shared, root)
+    if rooted:
+        root, since = network.compute[bound.weights.index(1)], proof.since_us
+        if not isinstance(since, Fraction) or since < 0:
+            fail(f"the moment of the gossip is {since!r}; it must be a Fraction from 0 up")
+        carried = carried_from_root(
+            network, late, proof.sets, root, since, bound.time_us, proof.shared
+        )
+    else:
+        if proof.since_us != 0:
+            fail("gossip of an allreduce has no moment before which others count")
+        carried = carried_in_gossip(network, late, proof.sets, bound.time_us, proof.shared)
     due = (len(proof.sets) - 1) * bound.size_bytes * (1 if rooted else 2)
     if carried > due:
         fail(

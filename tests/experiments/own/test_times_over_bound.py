@@ -106,7 +106,11 @@ def test_allreduces_between_boxes_are_near_the_bound_up_to_256_kb() -> None:
 
 def test_other_schedules_are_tried_with_allreduces() -> None:
     with_baseline = {(row.topology, row.collective) for row in STORED if row.baseline}
-    assert with_baseline == {(name, "allreduce") for name in NETWORKS}
+    copying = [name for name in NETWORKS if name.startswith(("dgx_h100", "nvl72"))]
+    assert with_baseline == {
+        *((name, "allreduce") for name in NETWORKS),
+        *((name, "broadcast") for name in copying),
+    }
     small, large = measured(["dgx_a100:boxes=2"], ["allreduce"], [1024, 2**22])
     assert small.baseline in ("one-shot", "allgather of inputs")
     assert small.best_us == small.baseline_us == pytest.approx(10 + 8 * 1024 / 25_000)
@@ -123,10 +127,13 @@ def broadcasts(*networks: str, sizes: tuple[int, ...]) -> list[float]:
 
 
 def test_broadcasts_are_as_near_to_the_bound_as_the_page_says() -> None:
-    few = [f"dgx_{kind}:boxes={boxes}" for kind in ("a100", "h100") for boxes in (2, 4)]
-    many = [f"dgx_{kind}:boxes={boxes}" for kind in ("a100", "h100") for boxes in (4, 16)]
-    assert max(broadcasts(*few, sizes=SIZES[:3])) < 1.05
-    assert sum(one < 1.001 for one in broadcasts(*few, sizes=SIZES[:3])) > 6
-    between = broadcasts(*many, sizes=SIZES[5:8])
-    assert (round(min(between), 1), round(max(between), 1)) == (1.3, 2.0)
-    assert round(max(broadcasts("nvl72", sizes=SIZES)), 1) == 2.2
+    boxes = [name for name in NETWORKS if name.startswith("dgx")]
+    assert max(broadcasts(*boxes, sizes=SIZES)) < 1.08
+    small = broadcasts(*boxes, sizes=SIZES[:2])
+    assert 2 * sum(one < 1.001 for one in small) > len(small)
+    assert max(broadcasts("nvl72", sizes=SIZES)) < 1.015
+    far = {
+        name: round(max(broadcasts(name, sizes=SIZES)), 2)
+        for name in ("mi250:boxes=2", "mi250:boxes=1", "torus:dims=8x8")
+    }
+    assert far == {"mi250:boxes=2": 1.39, "mi250:boxes=1": 1.22, "torus:dims=8x8": 1.21}

@@ -21,10 +21,9 @@ def carried(
     sets: list[list[int]],
     time_us: int,
     *shared: str,
-    root: int | None = None,
 ) -> Fraction:
     late = [e.latency_us + 10 * network.nodes[e.tail].is_gpu for e in network.links]
-    return carried_in_gossip(network, late, sets, Fraction(time_us), shared, root)
+    return carried_in_gossip(network, late, sets, Fraction(time_us), shared)
 
 
 @pytest.mark.parametrize(("time_us", "amount"), [(10, 0), (18, 8000), (22, 16_000), (32, 48_000)])
@@ -154,81 +153,6 @@ def test_a_link_of_two_shared_capacities_counts_for_the_first():
 def test_a_shared_capacity_that_does_not_exist_is_refused():
     with pytest.raises(VerificationError, match="'bus' counts in the gossip, but is no shared"):
         carried(PAIRS, [[0, 1], [2, 3]], 22, "bus")
-
-
-@pytest.mark.parametrize(("time_us", "amount"), [(10, 0), (18, 4000), (22, 8000), (32, 24_000)])
-def test_from_a_root_beside_another_box_by_hand(time_us: int, amount: int):
-    """The NIC of a at once, that of b after 10 us; what arrives in the last 10 us counts a half.
-
-    1000 x 8 / 2, then 1000 (5 + 2 + 2 / 2), then 1000 (5 + 12 + 5 + 2).
-    """
-    assert carried(PAIRS, [[0, 1], [2, 3]], time_us, root=0) == amount
-
-
-def test_from_a_root_the_links_of_the_first_set_count():
-    assert carried(PAIRS, [[2, 3], [0, 1]], 14, root=0) == 4000
-    assert carried(PAIRS, [[2, 3], [0, 1]], 18, root=2) == 4000
-
-
-def test_from_a_root_what_only_passes_a_set_counts_once():
-    """P is in the set of b, and what it sends to c comes from a: 1000 (12 - 10) bytes leave a."""
-    network = network_of("a b c [p]", "a > p: 1, p > b c: 1, b c > a: 1")
-    assert carried(network, [[0], [1, 3], [2]], 12, root=0) == 2000
-
-
-def test_from_a_root_each_other_gpu_gets_all():
-    """The NIC of a for 12 us, those of b and c for 2 us after 10: 16 KB, which is 2 M of 8 KB."""
-    three = network_of("a b c [s]", "a b c - s: 1")
-    assert carried(three, [[0], [1], [2]], 22, root=0) == 16_000
-
-
-def test_what_a_root_sends_counts_for_the_gpus_of_the_set_that_it_enters():
-    """To c, after 10 us on to e, a half each, as c is 20 us from d: 1000 (18 + 8) / 2."""
-    network = network_of(
-        "a c d e f", "a > c: 1, c - d: 1 10, c - e: 1, e - f: 1 10, e - d: 1, c > a: 1"
-    )
-    assert carried(network, [[0], [1, 2], [3, 4]], 28, root=0) == 13_000
-
-
-def test_from_a_root_a_shared_capacity_carries_its_limit():
-    """A bus of 1/4 GB/s for 8 us at a half; one of b counts from 10 us on."""
-    network = PAIRS.with_shared("k", ["a -> s", "b -> s"], "1/4")
-    assert carried(network, [[0, 1], [2, 3]], 18, "k", root=0) == 1000
-    late = PAIRS.with_shared("k", ["b -> s"], "1/4")
-    assert carried(late, [[0, 1], [2, 3]], 24, "k", root=0) == 9000 + 500
-
-
-def test_what_no_path_leads_to_from_a_root_carries_nothing():
-    network = network_of("a@0 b@0 c@1 d@1 [s] [p*]", "a - b: 1, c - d: 1, a b c d - s: 1, p > d: 9")
-    assert carried(network, [[0, 1, 5], [2, 3]], 18, root=0) == 4000
-
-
-@pytest.mark.parametrize(
-    ("collective", "wire"), [("broadcast", "b > c: 1"), ("reduce", "c > b: 1")]
-)
-def test_a_bound_with_a_root_is_proved_and_no_later_time(collective: str, wire: str):
-    """Over one wire between the pairs, of use after 10 us, at a half: 1000 (T - 20) / 2 = 4000.
-
-    The wire back has 9 GB/s. A bound that takes links the wrong way in a reduce counts that one.
-    """
-    tail, head = wire[0], wire[4]
-    network = network_of("a b c d", f"a - b: 1, c - d: 1, {wire}, {head} > {tail}: 9")
-    bound = replace(
-        time_bound(network, collective, 4000, root=0),
-        time_us=Fraction(28),
-        proof=GossipOverTime(((0, 1), (2, 3))),
-    )
-    assert verify_time_bound(bound) == 28
-    other = time_bound(network, collective, 4000, root=3)
-    wide = replace(other, time_us=20 + Fraction(8, 9), proof=bound.proof)
-    assert verify_time_bound(wide) == wide.time_us
-    for late in (
-        replace(bound, time_us=Fraction("28.001")),
-        replace(bound, size_bytes=3999),
-        replace(wide, time_us=Fraction(28)),
-    ):
-        with pytest.raises(VerificationError, match="more than the"):
-            verify_time_bound(late)
 
 
 @pytest.mark.parametrize(

@@ -252,7 +252,8 @@ def _proof(certificate: TimeCertificate, topology: Topology) -> TimeProof:
             fail(f"{missing[0]} has no label; each node must have one")
         return TimeCut(tuple(labels[v] for v in range(len(topology.nodes))))
     if isinstance(proof, GossipSets):
-        return GossipOverTime(tuple(_set(one, place) for one in proof.sets), tuple(proof.shared))
+        sets = tuple(_set(one, place) for one in proof.sets)
+        return GossipOverTime(sets, tuple(proof.shared), proof.since_us)
     return DelayedRate(_bound(certificate, topology, proof, place), proof.delay_us)
 
 
