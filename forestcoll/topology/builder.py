@@ -131,9 +131,8 @@ class TopologyBuilder:
 
     def _columns(self) -> LinkColumns:
         rows = np.fromiter(self._rows, dtype=np.int32, count=len(self._rows)).reshape(-1, 4)
-        back = rows[rows[:, 3] == 1][:, [1, 0, 2]]
-        tail, head, kind = np.concatenate([rows[:, :3], back]).T
-        return LinkColumns(tail, head, kind, tuple(self._kinds))
+        tail, head, kind, both = rows.T
+        return LinkColumns(tail, head, kind, tuple(self._kinds)).both_ways(both == 1)
 
     def share(self, name: str, links: str | Iterable[str], bandwidth_gb_s: Exact | float) -> None:
         """Add a shared capacity: a common limit of some links.

@@ -6,14 +6,15 @@ docs/formats/topology.md documents the format; :func:`topology_schema` gives the
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from forestcoll.errors import InvalidTopologyError, did_you_mean
+import numpy as np
+
+from forestcoll.errors import ForestCollError, InvalidTopologyError, did_you_mean
 from forestcoll.topology.changed_file import CHANGED_SCHEMA
-from forestcoll.topology.link_columns import LinkNumbers
-from forestcoll.topology.model import Link, Node, NodeKind, Topology
+from forestcoll.topology.link_columns import LinkColumns, LinkNumbers
+from forestcoll.topology.model import Node, NodeKind, Topology
 from forestcoll.topology.numbers import Exact, exact_text
 from forestcoll.topology.reading.documents import Document
 from forestcoll.topology.reading.shared_groups import (
@@ -46,20 +47,20 @@ def topology_from_document(document: Document) -> Topology:
 
     entry = checked_entry(document)
     position = _positions(document, entry.nodes)
-    links: list[Link] = []
-    for i, link in enumerate(entry.links):
-        links += _links(document, i, link, position)
+    columns = _columns(document, entry.links, position)
     nodes = tuple(
         Node(n.name, NodeKind(n.kind), n.box, n.index, n.multicast, n.stores) for n in entry.nodes
     )
     try:
-        made = Topology(entry.name, nodes, tuple(links))
+        made = Topology.of_columns(entry.name, nodes, columns)
     except InvalidTopologyError as error:
         raise document.fault((), str(error)) from None
     groups = half_duplex_groups(document, entry.links, made)
     groups += groups_of_entries(document, entry.shared, made)
     try:
-        return replace(made, shared=tuple(groups)) if groups else made
+        if not groups:
+            return made
+        return Topology.of_columns(made.name, nodes, made.columns, tuple(groups))
     except InvalidTopologyError as error:
         raise document.fault(("shared",), f"is wrong: {error}") from None
 
@@ -149,15 +150,25 @@ def _positions(document: Document, nodes: Sequence[NodeEntry]) -> dict[str, int]
     return position
 
 
-def _links(document: Document, i: int, link: LinkEntry, position: dict[str, int]) -> list[Link]:
+def _columns(
+    document: Document, links: Sequence[LinkEntry], position: dict[str, int]
+) -> LinkColumns:
+    tail = [position.get(link.tail, -1) for link in links]
+    head = [position.get(link.head, -1) for link in links]
+    for i, (one, other) in enumerate(zip(tail, head, strict=True)):
+        if one < 0 or other < 0 or one == other:
+            raise _wrong_end(document, i, links[i], position)
+    numbers = [(link.bandwidth_gb_s, link.latency_us) for link in links]
+    both = np.array([link.both for link in links], dtype=bool)
+    return LinkColumns.of_lists(tail, head, numbers).both_ways(both)
+
+
+def _wrong_end(
+    document: Document, i: int, link: LinkEntry, position: dict[str, int]
+) -> ForestCollError:
     for key, name in (("from", link.tail), ("to", link.head)):
         if name not in position:
             remedy = did_you_mean(name, position, "add it under nodes", repr)
-            raise document.fault(("links", i, key), f"is {name!r}, which is not a node; {remedy}")
-    if link.tail == link.head:
-        problem = f"is {link.head!r}, where the link comes from; remove the link"
-        raise document.fault(("links", i, "to"), problem)
-    tail, head = position[link.tail], position[link.head]
-    there = Link(tail, head, link.bandwidth_gb_s, link.latency_us)
-    back = Link(head, tail, link.bandwidth_gb_s, link.latency_us)
-    return [there, back] if link.both else [there]
+            return document.fault(("links", i, key), f"is {name!r}, which is not a node; {remedy}")
+    problem = f"is {link.head!r}, where the link comes from; remove the link"
+    return document.fault(("links", i, "to"), problem)

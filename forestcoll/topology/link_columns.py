@@ -66,20 +66,27 @@ class LinkColumns:
     @classmethod
     def of(cls, links: Sequence[Link]) -> Self:
         """Return the columns of link objects, in their order."""
+        return cls.of_lists(
+            [link.tail for link in links],
+            [link.head for link in links],
+            [(link.bandwidth_gb_s, link.latency_us) for link in links],
+        )
+
+    @classmethod
+    def of_lists(
+        cls, tail: Sequence[int], head: Sequence[int], numbers: Sequence[LinkNumbers]
+    ) -> Self:
+        """Return the columns of links that are given by lists of their parts."""
         # Links share few number objects, so pairs are told apart by identity first.
-        numbers = [(link.bandwidth_gb_s, link.latency_us) for link in links]
         keys = [(id(bandwidth), id(latency)) for bandwidth, latency in numbers]
         place: dict[LinkNumbers, int] = {}
         kind_of = {
             key: place.setdefault(pair, len(place))
             for key, pair in dict(zip(keys, numbers, strict=True)).items()
         }
-        return cls(
-            tail=np.array([link.tail for link in links], dtype=np.int32),
-            head=np.array([link.head for link in links], dtype=np.int32),
-            kind=np.array([kind_of[key] for key in keys], dtype=np.int32),
-            kinds=tuple(place),
-        )
+        kind = [kind_of[key] for key in keys]
+        ends = np.array(tail, dtype=np.int32), np.array(head, dtype=np.int32)
+        return cls(*ends, np.array(kind, dtype=np.int32), tuple(place))
 
     def __len__(self) -> int:
         """Return the number of links."""
@@ -114,6 +121,16 @@ class LinkColumns:
     def take(self, places: npt.NDArray[np.int64]) -> Self:
         """Return the links at some places, in that order."""
         return type(self)(self.tail[places], self.head[places], self.kind[places], self.kinds)
+
+    def both_ways(self, which: npt.NDArray[np.bool_]) -> Self:
+        """Return the links and, behind them, the reverse of some."""
+        back = self.take(np.flatnonzero(which))
+        return type(self)(
+            np.append(self.tail, back.head),
+            np.append(self.head, back.tail),
+            np.append(self.kind, back.kind),
+            self.kinds,
+        )
 
     def order(self) -> npt.NDArray[np.int64]:
         """Return the places of the links by tail and then head, parallel ones as they come."""

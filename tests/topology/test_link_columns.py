@@ -64,6 +64,18 @@ def test_reversed_links_are_in_the_order_of_their_new_ends(links: list[Link]) ->
     assert columns.reversed().links() == tuple(sorted(due, key=lambda e: (e.tail, e.head)))
 
 
+@given(_LINKS, st.data())
+def test_reverses_come_behind_the_links(links: list[Link], data: st.DataObject) -> None:
+    which = data.draw(st.lists(st.booleans(), min_size=len(links), max_size=len(links)))
+    back = [
+        Link(link.head, link.tail, link.bandwidth_gb_s, link.latency_us)
+        for link, chosen in zip(links, which, strict=True)
+        if chosen
+    ]
+    columns = LinkColumns.of(links).both_ways(np.array(which, dtype=bool))
+    assert columns.links() == (*links, *back)
+
+
 @given(_LINKS)
 def test_of_twins_the_first_is_left(links: list[Link]) -> None:
     columns = LinkColumns.of([link for link in links if link.tail != link.head])

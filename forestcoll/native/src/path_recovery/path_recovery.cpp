@@ -1,7 +1,6 @@
 #include "forestcoll/path_recovery/path_recovery.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -11,47 +10,12 @@
 #include <utility>
 
 #include "forestcoll/common/errors.hpp"
+#include "forestcoll/path_recovery/direct_paths.hpp"
+#include "link_numbers.hpp"
 
 namespace forestcoll {
 
 namespace {
-
-// Numbers the links in the order of their first use. Open addressing, since there is a look-up for
-// each logical link, and these may be millions.
-class LinkNumbers {
- public:
-  explicit LinkNumbers(std::size_t most_links)
-      : cells_(std::bit_ceil(2 * most_links + 2), -1),
-        mask_(cells_.size() - 1),
-        shift_(std::countl_zero(mask_)) {
-    ends_.reserve(most_links);
-  }
-
-  // The number of a link, a new one if it is not known.
-  int add(NodeId tail, NodeId head) {
-    int& number = cells_[place(ends(tail, head))];
-    if (number < 0) {
-      number = ends_.count();
-      ends_.push_back(ends(tail, head));
-    }
-    return number;
-  }
-  // The number of a link, or -1.
-  int find(NodeId tail, NodeId head) const { return cells_[place(ends(tail, head))]; }
-
- private:
-  std::size_t place(std::uint64_t wanted) const {
-    // The top bits of a product: only these depend on all bits of both ends.
-    std::size_t at = (wanted * 0x9e3779b97f4a7c15U) >> shift_;
-    while (cells_[at] >= 0 && ends_[cells_[at]] != wanted) at = (at + 1) & mask_;
-    return at;
-  }
-
-  std::vector<int> cells_;  // a link's number; -1 where there is none
-  std::size_t mask_;
-  int shift_;
-  IndexedVector<std::uint64_t> ends_;  // by number
-};
 
 // When the loops of walks are cut out: as they are written, or as soon as they arise.
 enum class Cut { kLate, kEarly };
@@ -217,13 +181,7 @@ class PathTable {
 // Writes the paths of the logical links, one link after the other.
 class PathWriter {
  public:
-  PathWriter(PathTable& table, std::size_t links) : table_(table) {
-    // Most links have one path over one switch.
-    routes_.first_path.reserve(links + 1);
-    routes_.multiplicity.reserve(links);
-    routes_.first_hop.reserve(links + 1);
-    routes_.hop.reserve(3 * links);
-  }
+  PathWriter(PathTable& table, std::size_t links) : table_(table) { routes_.reserve(links); }
 
   // The hops of the walks that the loads use.
   std::int64_t count_hops(const std::vector<Arc>& loads) {
@@ -289,10 +247,7 @@ class PathWriter {
       left -= used_[kept].amount;
     }
     used_.resize(kept);
-    if (left > 0) {
-      throw InvalidInput("the load of logical link " + std::to_string(load.tail) + " -> " +
-                         std::to_string(load.head) + " exceeds its capacity");
-    }
+    if (left > 0) throw load_exceeds(load);
   }
 
   PathTable& table_;
@@ -303,7 +258,28 @@ class PathWriter {
 
 }  // namespace
 
+void Routes::reserve(std::size_t links) {
+  // Most links have one path over one switch.
+  first_path.reserve(links + 1);
+  multiplicity.reserve(links);
+  first_hop.reserve(links + 1);
+  hop.reserve(3 * links);
+}
+
+InvalidInput load_exceeds(const Arc& load) {
+  return InvalidInput("the load of logical link " + std::to_string(load.tail) + " -> " +
+                      std::to_string(load.head) + " exceeds its capacity");
+}
+
 Routes recover_paths(const Graph& physical, const std::vector<Split>& splits,
+                     const std::vector<Arc>& loads, std::int64_t most_hops) {
+  if (std::optional<Routes> direct = recover_direct_paths(physical, splits, loads)) {
+    return std::move(*direct);
+  }
+  return replay_splits(physical, splits, loads, most_hops);
+}
+
+Routes replay_splits(const Graph& physical, const std::vector<Split>& splits,
                      const std::vector<Arc>& loads, std::int64_t most_hops) {
   std::optional<PathTable> table(std::in_place, physical, splits, Cut::kLate);
   if (table->num_hops() > most_hops &&

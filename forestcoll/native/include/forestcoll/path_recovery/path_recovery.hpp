@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "forestcoll/common/errors.hpp"
 #include "forestcoll/common/types.hpp"
 #include "forestcoll/edge_splitting/edge_splitting.hpp"
 
@@ -17,12 +18,22 @@ struct Routes {
   std::vector<Amount> multiplicity;
   std::vector<std::int64_t> first_hop{0};
   std::vector<NodeId> hop;
+
+  // Makes room for so many links.
+  void reserve(std::size_t links);
 };
 
 // Hops that are followed in a second or two.
 constexpr std::int64_t kMostHops = std::int64_t{1} << 27;
 
-// Finds physical paths for the load of each logical link, by replaying the splits. Each unit of a
+// Finds physical paths for the load of each logical link: by direct_paths.hpp if every split joins
+// two physical links, else by a replay of the splits.
+//
+// Throws InvalidInput if a load exceeds its logical link.
+Routes recover_paths(const Graph& physical, const std::vector<Split>& splits,
+                     const std::vector<Arc>& loads, std::int64_t most_hops = kMostHops);
+
+// Finds the paths of any loads by replaying the splits. Each unit of a
 // split joins one unit of the in-link's walks to one unit of the out-link's. Shortest paths are
 // used first, and a path that passes a switch twice is cut short.
 //
@@ -31,7 +42,10 @@ constexpr std::int64_t kMostHops = std::int64_t{1} << 27;
 // as soon as they arise, and no walk has more hops than nodes.
 //
 // Throws InvalidInput if a load exceeds its logical link.
-Routes recover_paths(const Graph& physical, const std::vector<Split>& splits,
+Routes replay_splits(const Graph& physical, const std::vector<Split>& splits,
                      const std::vector<Arc>& loads, std::int64_t most_hops = kMostHops);
+
+// The error of a load that exceeds its logical link.
+InvalidInput load_exceeds(const Arc& load);
 
 }  // namespace forestcoll
