@@ -131,7 +131,7 @@ def test_broadcasts_are_as_near_to_the_bound_as_the_page_says() -> None:
     assert round(max(broadcasts(*boxes, sizes=SIZES)), 2) <= 1.08
     small = broadcasts(*boxes, sizes=SIZES[:2])
     assert 2 * sum(one < 1.001 for one in small) > len(small)
-    assert max(broadcasts("nvl72", sizes=SIZES)) < 1.015
+    assert max(broadcasts("nvl72", sizes=SIZES)) < 1.02
     assert max(broadcasts("torus:dims=8x8", "hypercube:dimension=6", sizes=SIZES)) < 1.07
     assert 1.2 < max(broadcasts("mi250:boxes=1", sizes=SIZES)) < 1.22
     assert 1.3 < max(broadcasts("mi250:boxes=2", sizes=SIZES)) < 1.39
