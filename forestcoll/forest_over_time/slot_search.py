@@ -22,6 +22,9 @@ from forestcoll.forest_over_time.timed_trees import TimedTree
 
 __all__ = ["SlotSearch"]
 
+Known = dict[int, dict[SlottedTree, None]]
+"""Trees in use so far, by gap."""
+
 _GAPS = (1, 2, 3, 6)
 _FINE, _FAR = 6, 1.1  # so fine slots only where others take over a tenth longer than a good time
 _MOST_SLOTS, _MOST_ROWS = 24, 600
@@ -40,7 +43,7 @@ class SlotSearch:
     def __init__(self, program: SlotProgram, late: int) -> None:
         self._program, self._late = program, late
         self._most = min(_MOST_SLOTS, _MOST_ROWS // program.link_classes)
-        self._trees: dict[int, dict[SlottedTree, None]] = {gap: {} for gap in _GAPS}
+        self._trees: Known = {gap: {} for gap in _GAPS}
 
     def plans(
         self,
@@ -63,6 +66,23 @@ class SlotSearch:
         trees : sequence of (int, TimedTree)
             Trees to begin with, and their orbits.
         """
+        anew: list[Known] = [{gap: {} for gap in _GAPS}] if any(self._trees.values()) else []
+        for known in (self._trees, *anew):
+            # Trees of other sizes may mislead a search; one without them then does better.
+            if known is self._trees or best > _FAR * good > 0:
+                for plan in self._plans(amount, best, good, (known, trees), report):
+                    best = self._late + plan.slots * max(self._late / plan.gap, amount / plan.value)
+                    yield plan
+
+    def _plans(
+        self,
+        amount: float,
+        best: float,
+        good: float,
+        starts: tuple[Known, Sequence[tuple[int, TimedTree]]],
+        report: Report | None,
+    ) -> Iterator[SlotPlan]:
+        """Yield plans of a search that begins with some trees, and keeps those in use there."""
         number = 0
 
         def tick() -> None:
@@ -79,7 +99,7 @@ class SlotSearch:
                 few = max(1, min(few, many))  # wide slots: as many as the program can have
             while few <= many and best > good:
                 middle = (few + many) // 2
-                width, plan = self._width(amount, middle, gap, trees, tick)
+                width, plan = self._width(amount, middle, gap, starts, tick)
                 narrow = self._late / gap
                 time = self._late + middle * max(narrow, width)
                 if plan is not None and time < best:
@@ -96,11 +116,11 @@ class SlotSearch:
         amount: float,
         slots: int,
         gap: int,
-        trees: Sequence[tuple[int, TimedTree]],
+        starts: tuple[Known, Sequence[tuple[int, TimedTree]]],
         report: Callable[[], None],
     ) -> tuple[float, SlotPlan | None]:
         """Return how wide the slots of a plan must be, infinitely so if there is none."""
-        known = self._trees[gap]
+        known, trees = starts[0][gap], starts[1]
         start = [*known, *(one for tree in trees for one in _in_a_row(*tree, slots, gap))]
         plan = self._program.solved(slots, gap, start, amount * gap / self._late, report)
         if plan is None:

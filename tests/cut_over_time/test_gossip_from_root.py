@@ -191,6 +191,12 @@ def test_a_reduce_is_a_broadcast_backwards(collective: str, bus: list[str]):
         "reaches few GPUs" if collective == "broadcast" else "comes from few GPUs"
     )
     assert "go 1 times between 2 sets" in found.in_words()[0]
+    assert found.in_words()[-1] == (
+        "in the first 20 us only what leaves the root's set counts"
+        if collective == "broadcast"
+        else "in the last 20 us only what enters the root's set counts"
+    )
+    assert narrow.in_words()[-2] == "over bus only what it carries"
 
 
 def test_a_root_that_is_not_the_first_gpu():

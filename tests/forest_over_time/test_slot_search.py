@@ -1,9 +1,13 @@
 """The number and width of slots."""
 
+from collections.abc import Iterable
+from typing import cast
+
 import pytest
 
-from forestcoll.forest_over_time.slot_program import SlotPlan, SlotProgram
+from forestcoll.forest_over_time.slot_program import SlotPlan, SlotProgram, SlottedTree
 from forestcoll.forest_over_time.slot_search import SlotSearch
+from forestcoll.forest_over_time.timed_trees import TimedTree
 from tests.forest_over_time.on_paths import columns_of_path
 
 
@@ -75,3 +79,32 @@ def test_finer_slots_of_the_same_time_are_tried():
     program = Recorded()
     list(SlotSearch(program, 1).plans(2.2, 3.5, 1.5, []))
     assert program.tried[:3] == [(1, 1), (2, 1), (4, 2)]
+
+
+class Counted(Recorded):
+    """A program that records with how many trees each search begins."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun: list[int] = []
+
+    def solved(self, slots: int, gap: int, *given: object) -> SlotPlan | None:
+        (trees, *_) = given
+        self.begun.append(len(list(cast("Iterable[SlottedTree]", trees))))
+        tree = SlottedTree(0, TimedTree(0, (-1, 0), ((), (0, 1))), (-1, slots))
+        return SlotPlan(slots, gap, slots / gap, ((tree, 1.0),))
+
+
+def test_far_from_a_good_time_a_search_begins_anew():
+    """The second amount begins with trees of the first one, then without; not near a good time."""
+    program = Counted()
+    search = SlotSearch(program, 1)
+    list(search.plans(2.2, 3.5, 1.5, []))
+    assert program.begun[0] == 0
+    first = len(program.begun)
+    list(search.plans(2.2, 3.5, 1.5, []))
+    assert program.begun[first] > 0
+    assert 0 in program.begun[first:]
+    second = len(program.begun)
+    list(search.plans(2.2, 3.5, 3.1, []))
+    assert 0 not in program.begun[second:]

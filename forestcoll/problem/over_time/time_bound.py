@@ -185,7 +185,15 @@ class TimeBound(InBrief):
             + (f"{seldom} GPUs" if rooted else "carries few summands or reaches few GPUs"),
             *(nodes_in_words(self.topology, one) for one in gpus[:_GROUPS_SHOWN]),
             *(f"over {name} only what it carries" for name in proof.shared[:_GROUPS_SHOWN]),
+            *self._moment_in_words(proof.since_us),
         ]
+
+    def _moment_in_words(self, since_us: Fraction) -> list[str]:
+        if not since_us:
+            return []
+        if self.reduction:
+            return [f"in the last {decimal(since_us)} us only what enters the root's set counts"]
+        return [f"in the first {decimal(since_us)} us only what leaves the root's set counts"]
 
     def _gpus_labelled(self, labels: tuple[Fraction, ...], label: Fraction) -> list[int]:
         return [v for v in self.topology.compute if labels[v] == label]
