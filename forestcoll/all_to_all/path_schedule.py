@@ -31,7 +31,7 @@ from forestcoll.all_to_all.rotated_paths import PathFamily, loads_of, routes_of
 from forestcoll.errors import InvalidParameterError, SolverError, UnsupportedError
 from forestcoll.problem.demand import Demand
 from forestcoll.schedule.flows import FlowSchedule
-from forestcoll.schedule.forest import Path, Routes
+from forestcoll.schedule.forest import Routes
 from forestcoll.solver.linear_program import Vector
 from forestcoll.topology.model import Topology
 from forestcoll.topology.symmetry.stabilizer import bringing, link_orbits_around
@@ -110,15 +110,15 @@ def loaded_schedules_of(
     topology = demands.topology
     unit = 1 if demand is None else int(np.gcd.reduce(demand.size))
     size = None if demand is None else demand.matrix // unit
-    sources = list(_sources(found))
+    sources = [
+        (shares, _due(topology, size, source, shares), PathFamily.of(images, _nodes(shares)))
+        for source, images, shares in _sources(found)
+    ]
     for whole in wholes:
         if whole < 1:
             raise InvalidParameterError(f"the whole is {whole}; it must be positive")
         families = [
-            PathFamily.of(
-                images, _weighted(shares, whole, unit, _due(topology, size, source, shares))
-            )
-            for source, images, shares in sources
+            paths.weighted(_weights(shares, whole, unit, due)) for shares, due, paths in sources
         ]
         routes = Routes.later(partial(routes_of, topology, families))
         made = FlowSchedule(topology, found.method, whole, routes, demand)
@@ -136,11 +136,16 @@ def _due(topology: Topology, size: Ints | None, source: int, shares: _Shares) ->
     return [int(size[place[source], place[target]]) for target in shares]
 
 
-def _weighted(shares: _Shares, whole: int, unit: int, due: Sequence[int]) -> Iterator[Path]:
-    for paths, amount in zip(shares.values(), due, strict=True):
-        weights = largest_remainders([share for _, share in paths], whole * amount)
-        for (nodes, _), weight in zip(paths, weights, strict=True):
-            yield Path(nodes, unit * weight)
+def _nodes(shares: _Shares) -> list[tuple[int, ...]]:
+    return [nodes for paths in shares.values() for nodes, _ in paths]
+
+
+def _weights(shares: _Shares, whole: int, unit: int, due: Sequence[int]) -> list[int]:
+    return [
+        unit * weight
+        for paths, amount in zip(shares.values(), due, strict=True)
+        for weight in largest_remainders([share for _, share in paths], whole * amount)
+    ]
 
 
 def largest_remainders(shares: Sequence[float], whole: int) -> list[int]:

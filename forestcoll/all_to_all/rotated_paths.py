@@ -10,13 +10,13 @@ Source:  ours.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.schedule.forest import Path, Routes
+from forestcoll.schedule.forest import Routes
 from forestcoll.topology.model import Topology
 
 __all__ = ["PathFamily", "loads_of", "routes_of"]
@@ -50,16 +50,28 @@ class PathFamily:
     hop: Ints = field(repr=False)
 
     @classmethod
-    def of(cls, images: Mapping[int, Ints], paths: Iterable[Path]) -> PathFamily:
-        """Put paths into arrays; those of weight 0 are left out."""
-        kept = [path for path in paths if path.multiplicity]
-        lengths = [len(path.nodes) for path in kept]
+    def of(cls, images: Mapping[int, Ints], paths: Sequence[tuple[int, ...]]) -> PathFamily:
+        """Put the nodes of paths into arrays; each path gets the weight 1."""
         return cls(
             images,
-            np.array([path.nodes[-1] for path in kept], dtype=np.int64),
-            np.array([path.multiplicity for path in kept], dtype=np.int64),
-            np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int64),
-            np.array([node for path in kept for node in path.nodes], dtype=np.int64),
+            np.array([nodes[-1] for nodes in paths], dtype=np.int64),
+            np.ones(len(paths), dtype=np.int64),
+            np.cumsum([0, *map(len, paths)], dtype=np.int64),
+            np.array([node for nodes in paths for node in nodes], dtype=np.int64),
+        )
+
+    def weighted(self, weights: Sequence[int]) -> PathFamily:
+        """Give each path a weight; paths of weight 0 are left out."""
+        weight = np.array(weights, dtype=np.int64)
+        if weight.all():
+            return replace(self, weight=weight)
+        used, length = weight > 0, np.diff(self.first_hop)
+        return PathFamily(
+            self.images,
+            self.target[used],
+            weight[used],
+            np.concatenate([[0], np.cumsum(length[used])]),
+            self.hop[np.repeat(used, length)],
         )
 
 

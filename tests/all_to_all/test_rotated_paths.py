@@ -14,7 +14,8 @@ TURNS = {shift: (np.arange(3) + shift) % 3 for shift in range(3)}
 
 
 def family(*paths: tuple[tuple[int, ...], int]) -> PathFamily:
-    return PathFamily.of(TURNS, [Path(nodes, weight) for nodes, weight in paths])
+    nodes, weights = zip(*paths, strict=True)
+    return PathFamily.of(TURNS, nodes).weighted(weights)
 
 
 def test_by_hand_a_ring_of_three_one_way() -> None:

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.topology.model import Topology
-from forestcoll.topology.symmetry.automorphism import Ints, orbits_under
+from forestcoll.topology.symmetry.automorphism import Ints, no_symmetry, orbits_under
 
 __all__ = ["bringing", "link_orbits_around", "stabilizer_of"]
 
@@ -58,11 +58,12 @@ def link_orbits_around(
 
     ``bring`` is what :func:`bringing` returns for that node.
     """
-    return orbits_under(topology, stabilizer_of(generators, bring)).link
+    around = stabilizer_of(generators, bring)
+    return (orbits_under(topology, around) if around else no_symmetry(topology)).link
 
 
 def stabilizer_of(generators: Sequence[Ints], bring: Mapping[int, Ints]) -> list[Ints]:
-    """Return generators of the symmetries that fix a node.
+    """Return generators of the symmetries that fix a node; none if only the identity does.
 
     ``bring`` is what :func:`bringing` returns for that node.
     """
@@ -71,5 +72,6 @@ def stabilizer_of(generators: Sequence[Ints], bring: Mapping[int, Ints]) -> list
         for generator in generators:
             back = np.argsort(bring[int(generator[node])])
             element = back[generator[there]]
-            around.setdefault(element.tobytes(), element)
+            if (element[1:] < element[:-1]).any():  # not the identity
+                around.setdefault(element.tobytes(), element)
     return list(around.values())

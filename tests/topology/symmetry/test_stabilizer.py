@@ -29,3 +29,12 @@ def test_few_symmetries_generate_a_stabilizer() -> None:
     kept = stabilizer_of(orbits.generators, bring)
     assert all(moves[0] == 0 for moves in kept)
     assert orbits_under(topology, kept).node.tolist() == [0, 1, 2, 3, 2, 1]
+
+
+def test_without_a_symmetry_that_fixes_a_node_each_link_is_by_itself() -> None:
+    """A one-way ring of four only rotates."""
+    ring = load_topology("ring:nodes=4,bidirectional=false")
+    generators = find_orbits(ring).generators
+    bring = bringing(generators, 0, 4)
+    assert stabilizer_of(generators, bring) == []
+    assert link_orbits_around(ring, generators, bring).tolist() == [0, 1, 2, 3]

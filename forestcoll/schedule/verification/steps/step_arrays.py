@@ -176,8 +176,9 @@ def _check_pairs(schedule: StepSchedule, size: npt.NDArray[Any]) -> None:
     pairs, which = np.unique(pair, return_inverse=True)
     sums = np.zeros(len(pairs), dtype=size.dtype)
     np.add.at(sums, which.reshape(-1), size)
-    for place, found in zip(pairs.tolist(), sums.tolist(), strict=True):
-        root, target = (gpu_name(schedule, rank) for rank in divmod(place, gpus))
+    for at in np.flatnonzero(exact(sums, gpus) * gpus != chunks.whole)[:1].tolist():
+        root, target = (gpu_name(schedule, rank) for rank in divmod(int(pairs[at]), gpus))
+        found = int(sums[at])
         _check_part(f"the chunks of {root} for {target}", found, chunks.whole, Fraction(1, gpus))
     others = np.bincount(pairs[pairs // gpus != pairs % gpus] // gpus, minlength=gpus)
     if (lacking := first(others < gpus - 1)) is not None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from baselines import METHODS
 from forestcoll.errors import VerificationError
 from forestcoll.problem.demand import Demand
 from forestcoll.schedule import (
@@ -239,3 +240,15 @@ def test_a_demand_by_hand() -> None:
     alone = verify(demanded(several=False))
     assert isinstance(alone, StepVerdict)
     assert (alone.time_s_per_gb, alone.deliveries) == (1, 2)
+
+
+def test_the_first_pair_without_its_part_is_named() -> None:
+    """Of an all-to-all among three GPUs each pair has a third of a GPU's third."""
+    made = METHODS["direct"].run(load_topology("complete:nodes=3"), "all-to-all")
+    assert isinstance(made, StepSchedule)
+    size = made.chunks.size.copy()
+    at = int(np.flatnonzero((made.chunks.root == 1) & (made.chunks.target == 2))[0])
+    size[at] *= 2
+    wrong = replace(made, chunks=replace(made.chunks, size=size))
+    with pytest.raises(VerificationError, match=r"the chunks of gpu1 for gpu2 are 2/3 of the data"):
+        verify(wrong)
