@@ -1,15 +1,27 @@
 """What all tests share."""
 
+import os
 import sys
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.command_line import build_commands_once
+from tests.random_topologies import ALL_ROUNDS
 from tests.selection.value_cover import leave_others_slow
 
 # jsonschema would compile grammars of internationalised addresses, which takes 1.5 s of CPU. No
 # schema here has such a format.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+
+# The same examples at every run, but of `make test-all`, however slow the machine is.
+settings.register_profile(
+    "toolkit",
+    deadline=None,
+    derandomize=ALL_ROUNDS not in os.environ,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("toolkit")
 
 build_commands_once()
 
