@@ -18,7 +18,7 @@ sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 settings.register_profile(
     "toolkit",
     deadline=None,
-    derandomize=ALL_ROUNDS not in os.environ,
+    derandomize=not os.environ.get(ALL_ROUNDS),
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("toolkit")

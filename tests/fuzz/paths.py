@@ -4,7 +4,8 @@ The forest that is examined took whatever path was open to it. Here each is forc
 
 - the shortcuts of the native core (:mod:`tests.fuzz.shortcuts`) are blocked one by one, and all at
   once: flows from both ends, one node for all and one root's trees for all where a network looks
-  alike from everywhere, one sink of each orbit, trees of plain sets copied;
+  alike from everywhere, one sink of each orbit, trees of plain sets copied, those of one box moved
+  to equal ones;
 - equal boxes exchange with few others (``sparse_exchange``);
 - trees of equal parts are kept as rotations from two parts on, not from hundreds;
 - the explicit form is made by ``generate`` instead of by expanding the factored one.
@@ -71,6 +72,14 @@ def _rotations(factored: FactoredForest) -> FactoredForest:
         return _made(factored)
 
 
+def _explicit_without(*names: str) -> Remake:
+    def remake(factored: FactoredForest) -> Forest:
+        with blocked(*names):
+            return _explicit(factored)
+
+    return remake
+
+
 def _explicit(factored: FactoredForest) -> Forest:
     forest = generate(
         factored.topology, collective=factored.collective, **asked_again(factored)
@@ -81,7 +90,9 @@ def _explicit(factored: FactoredForest) -> Forest:
 
 PATHS: dict[str, Remake] = {
     **{f"without {name}": _without(name) for name in SHORTCUTS},
+    "without rotated boxes": _explicit_without("rotated boxes"),
     "without any shortcut": _without(*SHORTCUTS),
+    "explicit without any shortcut": _explicit_without(*SHORTCUTS),
     "few links": lambda factored: _made(factored, {"sparse_exchange": True}),
     "rotations": _rotations,
     "explicit": _explicit,

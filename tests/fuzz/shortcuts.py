@@ -16,7 +16,15 @@ from types import ModuleType
 
 from forestcoll.native import _core
 
-SHORTCUTS = ("both ends", "alike", "turning", "one of orbit", "plain copies", "exchanges")
+SHORTCUTS = (
+    "both ends",
+    "alike",
+    "turning",
+    "one of orbit",
+    "plain copies",
+    "exchanges",
+    "rotated boxes",
+)
 """By number, as in ``kShortcutNames``."""
 
 BUILD = Path(__file__).parents[2] / "build" / str(sys.implementation.cache_tag)

@@ -34,6 +34,8 @@ Assembler::Assembler(FactoredForest forest)
       uses_(forest_.shapes.size()),
       parent_(forest_.trees.size(), -1),
       depth_(forest_.trees.size(), 0) {
+  rotated_ = RotatedBoxes::find(forest_, nesting_);
+  if (rotated_) return;
   const ContractedEdges edges(nesting_, forest_.links);
   find_plain();
   IndexedVector<int> first_with(forest_.shapes.size(), -1);
@@ -113,29 +115,6 @@ void Assembler::prepare(const Shape& shape, std::span<const ContractedEdges::Edg
   }
 }
 
-// The edges of a batch, level by level.
-std::vector<std::pair<NodeId, NodeId>> Assembler::parents_first(const Shape& shape,
-                                                                std::size_t batch) {
-  const auto parent = shape.parents(batch);
-  IndexedVector<NodeId> next(shape.num_items, -1), first_child(shape.num_items, -1);
-  for (NodeId item = shape.num_items; item-- > 0;) {
-    const NodeId from = parent[index(item)];
-    if (from < 0) continue;
-    next[item] = first_child[from];
-    first_child[from] = item;
-  }
-  std::vector<std::pair<NodeId, NodeId>> edges;
-  std::vector<NodeId> queue{shape.root[batch]};
-  for (std::size_t i = 0; i < queue.size(); ++i) {
-    const NodeId from = queue[i];
-    for (NodeId to = first_child[from]; to >= 0; to = next[to]) {
-      edges.emplace_back(from, to);
-      queue.push_back(to);
-    }
-  }
-  return edges;
-}
-
 // The stock of a set: its batches by root, and its links.
 void Assembler::prepare(int set, const ContractedEdges& edges) {
   const Shape& shape = forest_.shapes[forest_.shape_of[set]];
@@ -187,6 +166,7 @@ void Assembler::expect_used_up(int set, const ContractedEdges& edges) const {
 }
 
 bool Assembler::next() {
+  if (rotated_) return next_rotated();
   if (at_start_) {
     at_start_ = false;
     root_ = 0;
@@ -202,6 +182,20 @@ bool Assembler::next() {
   }
   assemble();
   return true;
+}
+
+bool Assembler::next_rotated() {
+  if (!rotated_->next()) return false;
+  root_ = rotated_->root();
+  multiplicity_ = rotated_->multiplicity();
+  max_depth_ = rotated_->tree_depth();
+  built_ += multiplicity_;
+  return true;
+}
+
+void Assembler::write_parents(std::span<NodeId> row) const {
+  if (rotated_) return rotated_->write_parents(row);
+  std::ranges::copy(parent_, row.begin());
 }
 
 void Assembler::assemble() {

@@ -1,7 +1,6 @@
 // Python binding of assembly: trees of a factored forest, in blocks.
 #include "forestcoll/assembly/assembly.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
@@ -66,9 +65,10 @@ class ParentRows {
   ParentRows(const ParentRows&) = delete;
   ParentRows& operator=(const ParentRows&) = delete;
 
-  void append(std::span<const NodeId> row) {
+  // A row to be written.
+  std::span<NodeId> append() {
     if (rows_ == room_) grow();
-    std::ranges::copy(row, data_ + rows_++ * columns_);
+    return {data_ + rows_++ * columns_, columns_};
   }
   OutRows<NodeId> release() {
     NodeId* data = std::exchange(data_, nullptr);
@@ -110,7 +110,7 @@ class Expansion {
     step(most, progress, [&] {
       root.push_back(assembler_.root());
       multiplicity.push_back(assembler_.multiplicity());
-      parents.append(assembler_.parents());
+      assembler_.write_parents(parents.append());
     });
     return std::tuple(array_of(std::move(root)), array_of(std::move(multiplicity)),
                       parents.release());

@@ -267,6 +267,27 @@ void check(const Shape& shape, int number) {
 
 }  // namespace
 
+std::vector<std::pair<NodeId, NodeId>> parents_first(const Shape& shape, std::size_t batch) {
+  const auto parent = shape.parents(batch);
+  IndexedVector<NodeId> next(shape.num_items, -1), first_child(shape.num_items, -1);
+  for (NodeId item = shape.num_items; item-- > 0;) {
+    const NodeId from = parent[static_cast<std::size_t>(item)];
+    if (from < 0) continue;
+    next[item] = first_child[from];
+    first_child[from] = item;
+  }
+  std::vector<std::pair<NodeId, NodeId>> edges;
+  std::vector<NodeId> queue{shape.root[batch]};
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    const NodeId from = queue[i];
+    for (NodeId to = first_child[from]; to >= 0; to = next[to]) {
+      edges.emplace_back(from, to);
+      queue.push_back(to);
+    }
+  }
+  return edges;
+}
+
 FactoredForest pack_sets(const Graph& graph, std::span<const Amount> trees, const Family& family,
                          Progress& progress, bool thorough, int rotated_from) {
   check(graph, {{trees.begin(), trees.end()}, NodeMap<std::uint8_t>(graph.num_nodes, 1)});

@@ -22,7 +22,8 @@ namespace assembly_tests {
 // The depth of each assembled tree is that of its deepest node.
 void check_depths(const FactoredForest& forest) {
   for (Assembler trees(forest); trees.next();) {
-    const NodeMap<NodeId> parent(trees.parents().begin(), trees.parents().end());
+    NodeMap<NodeId> parent(forest.trees.size());
+    trees.write_parents(parent);
     CHECK(trees.tree_depth() == deepest({{trees.root(), trees.multiplicity(), parent}}));
   }
 }

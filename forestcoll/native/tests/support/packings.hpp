@@ -53,8 +53,8 @@ inline int deepest(const std::vector<Batch>& batches) {
 inline std::vector<Batch> assembled(const FactoredForest& forest) {
   std::vector<Batch> batches;
   for (Assembler trees(forest); trees.next();) {
-    batches.push_back(
-        {trees.root(), trees.multiplicity(), {trees.parents().begin(), trees.parents().end()}});
+    batches.push_back({trees.root(), trees.multiplicity(), NodeMap<NodeId>(forest.trees.size())});
+    trees.write_parents(batches.back().parent);
   }
   return batches;
 }

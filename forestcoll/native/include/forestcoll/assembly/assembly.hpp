@@ -9,11 +9,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "forestcoll/assembly/rotated_boxes.hpp"
 #include "forestcoll/common/types.hpp"
 #include "forestcoll/tight_sets/contraction.hpp"
 #include "forestcoll/tree_packing/factored.hpp"
@@ -35,7 +36,7 @@ class Assembler {
 
   NodeId root() const { return root_; }
   Amount multiplicity() const { return multiplicity_; }
-  std::span<const NodeId> parents() const { return parent_; }  // -1 at the root
+  void write_parents(std::span<NodeId> row) const;  // -1 at the root
   int tree_depth();
   Amount trees_built() const { return built_; }
 
@@ -73,10 +74,9 @@ class Assembler {
 
   void find_plain();
   void prepare(const Shape& shape, std::span<const ContractedEdges::Edge> edges);
-  static std::vector<std::pair<NodeId, NodeId>> parents_first(const Shape& shape,
-                                                              std::size_t batch);
   void prepare(int set, const ContractedEdges& edges);
   void expect_used_up(int set, const ContractedEdges& edges) const;
+  bool next_rotated();
   void assemble();
   void span_from(int set, int item, NodeId entry);
   void copy(std::size_t base, std::span<const Copy> edges);
@@ -90,6 +90,7 @@ class Assembler {
 
   FactoredForest forest_;  // without its links, which are in supply_
   Nesting nesting_;
+  std::optional<RotatedBoxes> rotated_;  // then nothing below is prepared
 
   // By shape: num_items - 1 a batch, parents first.
   IndexedVector<std::vector<Step>> steps_;

@@ -19,19 +19,20 @@
 namespace forestcoll {
 
 enum class Shortcut : std::uint8_t {
-  kBothEnds,     // a path of a flow is sought from both of its ends
-  kAlike,        // the first node of a graph that looks alike from everywhere stands for all
-  kTurning,      // trees of the first root are moved to the others
-  kOneOfOrbit,   // one sink of each orbit tests the splits of equal groups
-  kPlainCopies,  // trees of a set of nodes are copied as they are
-  kExchanges,    // tight sets around one of several equal boxes or GPUs are mapped to the others
+  kBothEnds,      // a path of a flow is sought from both of its ends
+  kAlike,         // the first node of a graph that looks alike from everywhere stands for all
+  kTurning,       // trees of the first root are moved to the others
+  kOneOfOrbit,    // one sink of each orbit tests the splits of equal groups
+  kPlainCopies,   // trees of a set of nodes are copied as they are
+  kExchanges,     // tight sets around one of several equal boxes or GPUs are mapped to the others
+  kRotatedBoxes,  // trees of the first of equal boxes are moved to the others
 };
 
 #ifdef FORESTCOLL_TEST_SHORTCUTS
 
 // By number.
-inline constexpr std::array<std::string_view, 6> kShortcutNames = {
-    "both ends", "alike", "turning", "one of orbit", "plain copies", "exchanges"};
+inline constexpr std::array<std::string_view, 7> kShortcutNames = {
+    "both ends", "alike", "turning", "one of orbit", "plain copies", "exchanges", "rotated boxes"};
 
 namespace shortcuts {
 

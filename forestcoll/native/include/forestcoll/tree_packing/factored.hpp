@@ -13,8 +13,10 @@
 // whole graph inwards: a tree starts in a set or enters it over exactly one link.
 #pragma once
 
+#include <cstddef>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "forestcoll/common/progress.hpp"
@@ -42,6 +44,9 @@ struct Shape {
     return parents().subspan(batch * items, items);
   }
 };
+
+// The edges of a batch, level by level.
+std::vector<std::pair<NodeId, NodeId>> parents_first(const Shape& shape, std::size_t batch);
 
 // A forest by sets. The family determines the items of a set and the links behind its contracted
 // edges, see contraction.hpp.
