@@ -84,6 +84,30 @@ def test_a_hop_leads_from_set_to_set():
     assert carried(network, [[0], [1, 2], [3]], 30, 60) == amount
 
 
+def test_links_inside_the_root_s_set_do_not_count():
+    """S is in the set of a: only what leaves s counts, from 10 us on."""
+    network = network_of("a c [s]", "a > s: 1, s > c: 1, c > a: 1")
+    assert carried(network, [[0, 2], [1]], _LATE, 12) == 2000
+
+
+def test_the_way_on_over_a_switch_takes_time():
+    """10 us to s, which is in no set, and 5 us on."""
+    network = network_of("a c [s]", "a > s: 1, s > c: 1 5, c > a: 1")
+    assert carried(network, [[0], [1]], _LATE, 18) == 3000
+
+
+def test_what_leaves_the_root_for_one_set_reaches_it_from_inside():
+    """From d 10 us to b and c; but the second GPU of each set is 30 us from its first.
+
+    So a half counts: what leaves a in the first 10 us, into b and d, and what enters b, c and d in
+    the next 20 us, b from d as well.
+    """
+    network = network_of(
+        "a b c d e", "a > b d: 1, d > b c: 1, b > c: 1 20, d > e: 1 20, c e > a: 1 30"
+    )
+    assert carried(network, [[0], [1, 2], [3, 4]], 20, 40) == 2 * 5000 + 4 * 10_000
+
+
 def test_what_only_passes_a_set_counts_once():
     """P is in the set of b, and what it sends to c comes from a: 1000 (12 - 10) bytes each."""
     network = network_of("a b c [p]", "a > p: 1, p > b c: 1, b c > a: 1")
