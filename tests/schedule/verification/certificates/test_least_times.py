@@ -146,14 +146,36 @@ def of_late_copies() -> dict[str, Any]:
     return document
 
 
+def of_a_moment(
+    network: Topology, size: int, time_us: int, proof: GossipOverTime
+) -> dict[str, Any]:
+    """The time of a broadcast from the first GPU, by a proof of ours."""
+    found = time_bound(network, "broadcast", size, root=0)
+    made = certificate_of_time(replace(found, time_us=Fraction(time_us), proof=proof))
+    document: dict[str, Any] = made.model_dump(mode="json", by_alias=True)
+    return document
+
+
 def of_hops() -> dict[str, Any]:
     """60 us for 80 500 bytes, with a hop of 13 us between two sets (same file)."""
     network = network_of("a b c d", "a - b: 1, b - c: 1, c > d: 1 3, d > c: 1 5, a > d: 1")
-    found = time_bound(network, "broadcast", 80_500, root=0)
     proof = GossipOverTime(((0,), (1, 2), (3,)), since_us=Fraction(30))
-    made = certificate_of_time(replace(found, time_us=Fraction(60), proof=proof))
-    document: dict[str, Any] = made.model_dump(mode="json", by_alias=True)
-    return document
+    return of_a_moment(network, 80_500, 60, proof)
+
+
+def of_halves() -> dict[str, Any]:
+    """40 us for 25 KB to two pairs, whose second GPUs are far from the first (same file)."""
+    network = network_of(
+        "a b c d e", "a > b d: 1, d > b c: 1, b > c: 1 20, d > e: 1 20, c e > a: 1 30"
+    )
+    proof = GossipOverTime(((0,), (1, 2), (3, 4)), since_us=Fraction(20))
+    return of_a_moment(network, 25_000, 40, proof)
+
+
+def of_a_switch_at_home() -> dict[str, Any]:
+    """12 us for 2 KB, from 10 us on out of the switch in the root's set (same file)."""
+    network = network_of("a c [s]", "a > s: 1, s > c: 1, c > a: 1")
+    return of_a_moment(network, 2000, 12, GossipOverTime(((0, 2), (1,)), since_us=Fraction(100)))
 
 
 def of_a_bus_from_a_root() -> dict[str, Any]:
@@ -168,6 +190,8 @@ MAKERS = {
     "copies": of_copies,
     "late copies": of_late_copies,
     "hops": of_hops,
+    "halves": of_halves,
+    "home": of_a_switch_at_home,
     "root bus": of_a_bus_from_a_root,
     "cut": cut,
     "trees": of_trees,
@@ -196,6 +220,8 @@ MAKERS = {
         ("copies", "23", "gossip over time", "any schedule"),
         ("late copies", "23", "gossip over time", "any schedule"),
         ("hops", "60", "gossip over time", "any schedule"),
+        ("halves", "40", "gossip over time", "any schedule"),
+        ("home", "12", "gossip over time", "any schedule"),
         ("root bus", "18", "gossip over time", "any schedule"),
         ("behind", "49/3", "gossip over time", "any schedule"),
         ("bus", "214/9", "gossip over time", "any schedule"),
@@ -235,6 +261,12 @@ def _first(c: dict[str, Any], what: str) -> dict[str, Any]:
     return found
 
 
+def _early(document: dict[str, Any]) -> Any:
+    """A time by which little is carried, so that the sets alone can be wrong."""
+    document["time_us"] = "1/100"
+    return document["proof"]
+
+
 CHANGES: dict[str, tuple[str, Callable[[dict[str, Any]], Any]]] = {
     "later": ("cut", lambda c: c.update(time_us="29")),
     "later than a switch adds": ("behind", lambda c: c.update(time_us="18")),
@@ -259,9 +291,11 @@ CHANGES: dict[str, tuple[str, Callable[[dict[str, Any]], Any]]] = {
     ),
     "a reduce the other way": ("broadcast", lambda c: c.update(collective="reduce")),
     "later gossip": ("gossip", lambda c: c.update(time_us="2201/100")),
-    "gossip without a GPU": ("gossip", lambda c: c["proof"]["sets"][1].pop()),
+    "gossip without a GPU": ("gossip", lambda c: _early(c)["sets"][1].pop()),
     "gossip of one set": ("gossip", lambda c: c["proof"]["sets"].pop()),
-    "gossip of one GPU in two sets": ("gossip", lambda c: c["proof"]["sets"][0].append("c")),
+    "gossip of one GPU in two sets": ("gossip", lambda c: _early(c)["sets"][0].append("c")),
+    "gossip of a GPU twice": ("gossip", lambda c: _early(c)["sets"][1].append("c")),
+    "gossip of a node that is not there": ("gossip", lambda c: _early(c)["sets"][1].append("x")),
     "gossip of nobody": ("gossip", lambda c: c["proof"]["sets"].append(["s"])),
     "gossip of an allgather": ("gossip", lambda c: c.update(collective="allgather")),
     "later with its sinks": (
