@@ -14,6 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from forestcoll.errors import VerificationError
 from forestcoll.problem.cuts import Cut
 from forestcoll.topology.describe import LinkClass, SharedInWords, as_float, decimal
 
@@ -49,9 +50,19 @@ def bound_facts(bound: FileBound | None, algbw_gb_s: Fraction | None) -> dict[st
 
     ``optimal`` is None if there is no bound, or the rate is below one that no schedule is known to
     attain. Nothing is faster than a schedule without a rate, which has nothing to send.
+
+    Raises
+    ------
+    VerificationError
+        If the rate is above the bound: a bug.
     """
     if bound is None or algbw_gb_s is None:
         return {"optimal": True if algbw_gb_s is None else None}
+    if algbw_gb_s > bound.algbw_gb_s:
+        raise VerificationError(
+            f"the schedule makes {algbw_gb_s} GB/s, but {bound.by} proves that none makes more "
+            f"than {bound.algbw_gb_s}: one of the two is wrong; please report this"
+        )
     attained = algbw_gb_s == bound.algbw_gb_s
     return {
         "at_most_gb_s": bound.algbw_gb_s,

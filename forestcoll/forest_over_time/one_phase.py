@@ -52,8 +52,8 @@ STAGE = "forest over time"
 MOST_GPUS = 512
 """Most GPUs of a network: all trees are written out and searched in Python."""
 
-_SLACKS = ((2e-3, 128), (5e-3, 512), (1e-2, 4096), (2e-2, 100_000))
-"""Shares of the time that may be given away for whole numbers of trees, and the largest k."""
+_SLACKS = ((2, 128), (5, 512), (10, 4096), (20, 100_000))
+"""Thousandths of the time that may be given away for whole numbers of trees, and the largest k."""
 
 _MOST_TREES = 512  # of the core's forest, to begin with
 _LONG = 40  # hops: in a longer time so few slots are too wide to be of use
@@ -171,7 +171,7 @@ class ForestsOfPhase:
 
     def _at_rates(self, rates: TimedRates, amount: Fraction) -> Forest | None:
         for slack, most in _SLACKS:
-            time = rates.time * (1 + slack)
+            time = rates.time * (1 + slack / 1000)
             found = self._pool.rates_for(time)
             carried = [
                 Fraction(float(rate) * (time - column.latency)) / amount
@@ -208,7 +208,7 @@ class ForestsOfPhase:
             moves[one.orbit, one.tree].append((one, Fraction(sent)))
         carried = [sum((sent for _, sent in those), Fraction(0)) for those in moves.values()]
         for slack, most in _SLACKS:
-            width = max(float(amount) / plan.value * (1 + slack), late / plan.gap)
+            width = max(float(amount) / plan.value * (1 + slack / 1000), late / plan.gap)
             shares = [sent * Fraction(width) / amount for sent in carried]
             forest, images = self._written(list(moves), shares, most, in_slots=True)
             if forest is not None:

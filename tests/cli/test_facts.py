@@ -1,15 +1,18 @@
 """Facts for people and for machines: aligned lines with units, and exact numbers in JSON."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from forestcoll.cli.facts import as_json, as_text
+from forestcoll.cli.facts import as_json, as_text, bound_facts
+from forestcoll.errors import VerificationError
 from forestcoll.in_network.pruning import Traffic
 from forestcoll.problem.cuts import Cut
+from forestcoll.runtimes.scoring.file_bounds import FileBound
 from forestcoll.topology import load_topology
 from forestcoll.topology.describe import link_classes
 
@@ -73,3 +76,15 @@ def test_a_list_of_two_lines_is_no_link() -> None:
     """A pair of names is a link, a list of two texts two lines."""
     assert as_text({"notes": ["one", "two"]}) == "notes  one\n       two"
     assert as_text({"link": ("a", "b")}) == "link  a -> b"
+
+
+def test_a_rate_above_its_bound_is_a_bug() -> None:
+    """And nothing is claimed of a rate below a bound that none may attain."""
+    bound = FileBound(Fraction(2), optimal=False, by="a cut", model="any schedule")
+    with pytest.raises(VerificationError, match="makes 3 GB/s, but a cut proves that none makes"):
+        bound_facts(bound, Fraction(3))
+    assert bound_facts(bound, Fraction(2))["optimal"] is True
+    assert bound_facts(bound, Fraction(1))["optimal"] is None
+    assert bound_facts(replace(bound, optimal=True), Fraction(1))["optimal"] is False
+    assert bound_facts(None, Fraction(1)) == {"optimal": None}
+    assert bound_facts(bound, None) == {"optimal": True}

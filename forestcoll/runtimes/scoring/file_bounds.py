@@ -74,7 +74,11 @@ class FileBound:
 
 
 def bound_of(
-    topology: Topology, collective: str, weights: Sequence[int] | None = None
+    topology: Topology,
+    collective: str,
+    weights: Sequence[int] | None = None,
+    *,
+    multicast: bool = False,
 ) -> FileBound | None:
     """Return an upper bound on the rate of a collective.
 
@@ -84,6 +88,8 @@ def bound_of(
         One of the six.
     weights : sequence of int, optional
         Of the roots: of a broadcast or reduce 1 at the root, 0 elsewhere.
+    multicast : bool
+        Whether switches marked ``multicast`` may multicast and reduce in an allreduce.
 
     Returns
     -------
@@ -99,7 +105,7 @@ def bound_of(
     if topology.num_compute == 1:
         return None
     if collective == "allreduce":
-        return min(_of_allreduces(topology), key=lambda one: one.algbw_gb_s)
+        return min(_of_allreduces(topology, multicast), key=lambda one: one.algbw_gb_s)
     if collective == "all-to-all":
         best = min(_of_all_to_alls(topology), key=lambda one: one.algbw_gb_s)
         return FileBound(best.algbw_gb_s, False, best.in_words(), _PAIRS)
@@ -107,7 +113,7 @@ def bound_of(
 
 
 def bound_of_schedule(schedule: AnySchedule) -> FileBound | None:
-    """Return :func:`bound_of` of what a schedule does.
+    """Return :func:`bound_of` of what a schedule does, in the model of all schedules.
 
     None also for a demand, of which no bound is known without a program.
     """
@@ -115,7 +121,7 @@ def bound_of_schedule(schedule: AnySchedule) -> FileBound | None:
     if getattr(schedule, "demand", None) is not None:
         return None
     if collective in ("allreduce", "all-to-all"):
-        return bound_of(schedule.topology, collective)
+        return bound_of(schedule.topology, collective, multicast=True)
     assert not isinstance(schedule, Allreduce | FlowSchedule)
     weights: Sequence[int] = schedule.weights
     if isinstance(schedule, StepSchedule) and collective in ("broadcast", "reduce"):
@@ -140,11 +146,13 @@ def _is_attained(topology: Topology, bound: RateBound) -> bool:
     return best.inverse_rate == bound.inverse_rate
 
 
-def _of_allreduces(topology: Topology) -> Iterator[FileBound]:
+def _of_allreduces(topology: Topology, multicast: bool) -> Iterator[FileBound]:
     """Yield bounds: of parts of the network; and since all data must reach and leave GPU 0."""
-    known = best_known_bound(topology)
+    marked = multicast and any(node.multicast for node in topology.nodes)
+    known = best_known_bound(topology, multicast=marked)
     assert known is not None, "there are several GPUs"
-    yield FileBound(check_bound(known), False, _in_words(known), _FORWARDING)
+    model = known.model if marked else _FORWARDING
+    yield FileBound(check_bound(known), False, _in_words(known), model)
     root = [1] + [0] * (topology.num_compute - 1)
     for reduction in (False, True):
         one = _of_one_phase(topology, root, reduction)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from itertools import chain, combinations, product
+from typing import Any
 
 import pytest
 
@@ -22,9 +23,18 @@ from forestcoll.runtimes.scoring.file_bounds import (
 )
 from forestcoll.solver.linear_program import Settings
 from forestcoll.topology import Topology, load_topology
+from tests.baselines.claims import CLAIMS, examples, make
+from tests.baselines.once_each import others_slow
 from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, random_topology
 from tests.schedule.made.flows import ring, unequal
+
+CLAIMED = [
+    (method, collective, name)
+    for method, claims in CLAIMS.items()
+    for collective in claims
+    for name in examples(method, collective)
+]
 
 
 def test_the_bound_of_one_phase_is_the_optimum() -> None:
@@ -201,6 +211,38 @@ def test_a_schedule_has_the_bound_of_its_root_or_weights() -> None:
         bound = bound_of_schedule(schedule)
         assert bound is not None
         assert (bound.algbw_gb_s, bound.optimal, cost(schedule).algbw_gb_s) == (1, True, 1)
+
+
+@pytest.mark.parametrize(("method", "collective", "name"), others_slow(CLAIMED))
+def test_no_schedule_of_any_method_is_above_its_bound(
+    method: str, collective: str, name: str
+) -> None:
+    """In-network ones included: switches of four H100 boxes let NVLS beat all that forward."""
+    schedule = make(method, collective, name)
+    bound = bound_of_schedule(schedule)
+    rate = cost(schedule).algbw_gb_s
+    assert bound is not None
+    assert rate is not None
+    assert rate <= bound.algbw_gb_s
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_forests_of_few_trees_are_not_above_their_bound(seed: int) -> None:
+    """With weights, from a root, in reductions; with as many trees as it takes they attain it."""
+    topology = random_topology(seed, KINDS[seed % 3])
+    ways: list[dict[str, Any]] = [
+        {"weights": [1 + (seed + rank) % 3 for rank in range(topology.num_compute)]},
+        {"collective": "broadcast", "root": 0},
+        {"collective": "reduce-scatter"},
+    ]
+    asked = ways[0 if seed % 3 == 2 else seed // 3 % 3]
+    few = generate(topology, k=1, **asked).schedule
+    best = generate(topology, **asked).schedule
+    bound = bound_of_schedule(few)
+    assert bound is not None
+    assert bound == bound_of_schedule(best)
+    rates = cost(few).algbw_gb_s, cost(best).algbw_gb_s
+    assert rates[0] <= rates[1] == bound.algbw_gb_s  # type: ignore[operator]
 
 
 def test_a_demand_has_no_bound_without_a_program() -> None:
