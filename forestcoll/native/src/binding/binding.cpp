@@ -1,11 +1,10 @@
-// Python binding of the core: functions of arrays. No graph object crosses the border.
+// The module `forestcoll.native._core`: functions of arrays. No graph object crosses the border.
 #include "binding.hpp"
 
 #include "forestcoll/binding/error_translation.hpp"
 
-namespace forestcoll {
-
-void bind_core(nb::module_& m) {
+NB_MODULE(_core, m) {
+  using namespace forestcoll;
   m.doc() = "The exact core: optimality, switch removal, tree packing and routing on arrays.";
   translate_errors();
   bind_optimality(m);
@@ -18,6 +17,5 @@ void bind_core(nb::module_& m) {
   bind_paper(m);
   bind_simulation(m);
   bind_bounded_depth(m);
+  bind_shortcuts(m);
 }
-
-}  // namespace forestcoll

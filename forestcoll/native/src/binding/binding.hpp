@@ -40,7 +40,6 @@ void bind_path_recovery(nb::module_& m);
 void bind_paper(nb::module_& m);
 void bind_simulation(nb::module_& m);
 void bind_bounded_depth(nb::module_& m);
-// All of them, and the translation of errors.
-void bind_core(nb::module_& m);
+void bind_shortcuts(nb::module_& m);
 
 }  // namespace forestcoll

@@ -1,20 +1,14 @@
 // Shortcuts: faster methods for networks with symmetry. Each gives the same result as the general
 // method. Tests and the fuzz block the shortcuts one by one to check that.
 //
-// Only builds for tests have the switches (FORESTCOLL_TEST_SHORTCUTS). A release always takes the
-// shortcuts. They are no options, since the result does not depend on them.
-//
-// The sources that include this file are SHORTCUT_SOURCES in CMakeLists.txt, which compiles them
-// once more for tests.
+// They are no options, since the result does not depend on them. Each is asked for once a stage, or
+// once a flow, so the switches cost nothing.
 #pragma once
 
-#include <cstdint>
-
-#ifdef FORESTCOLL_TEST_SHORTCUTS
 #include <array>
 #include <atomic>
+#include <cstdint>
 #include <string_view>
-#endif
 
 namespace forestcoll {
 
@@ -27,8 +21,6 @@ enum class Shortcut : std::uint8_t {
   kExchanges,     // tight sets around one of several equal boxes or GPUs are mapped to the others
   kRotatedBoxes,  // trees of the first of equal boxes are moved to the others
 };
-
-#ifdef FORESTCOLL_TEST_SHORTCUTS
 
 // By number.
 inline constexpr std::array<std::string_view, 7> kShortcutNames = {
@@ -49,11 +41,5 @@ inline bool is_open(Shortcut shortcut) {
 
 // Blocks those whose bits are set, and opens all others.
 inline void block_shortcuts(unsigned bits) { shortcuts::blocked = bits; }
-
-#else
-
-constexpr bool is_open(Shortcut) { return true; }
-
-#endif
 
 }  // namespace forestcoll
