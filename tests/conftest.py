@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.command_line import build_commands_once
 from tests.random_topologies import ALL_ROUNDS
+from tests.selection.first_rows import leave_later_rows_slow
 from tests.selection.value_cover import leave_others_slow
 
 # jsonschema would compile grammars of internationalised addresses, which takes 1.5 s of CPU. No
@@ -30,3 +31,4 @@ build_commands_once()
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark tests as slow before those are taken out."""
     leave_others_slow(items)  # type: ignore[arg-type]
+    leave_later_rows_slow(items)  # type: ignore[arg-type]

@@ -23,6 +23,7 @@ from tests.schedule.made.run_program import delivers
 from tests.schedule.made.types import TYPES, schedule
 
 
+@pytest.mark.first_rows(15)
 @pytest.mark.parametrize("collective", COLLECTIVES)
 @pytest.mark.parametrize("kind", ["directed", "bidirectional"])
 @pytest.mark.parametrize("seed", range(10))
@@ -79,7 +80,14 @@ def test_a_single_gpu_does_nothing(collective: str) -> None:
 
 @pytest.mark.parametrize(
     ("method", "collective"),
-    [(method, collective) for method, claims in CLAIMS.items() for collective in claims],
+    [
+        pytest.param(
+            *(method, collective),
+            marks=pytest.mark.slow if (method, collective) == ("sccl", "all-to-all") else (),
+        )
+        for method, claims in CLAIMS.items()
+        for collective in claims
+    ],
 )
 def test_programs_of_all_methods_deliver(method: str, collective: str) -> None:
     """Trees and steps, clocks too."""

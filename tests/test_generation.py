@@ -116,6 +116,7 @@ def test_forest_verifies_and_attains_the_bound(spec):
     proves_optimal(load_topology(spec))
 
 
+@pytest.mark.first_rows(75)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(100))
 def test_random_forests_attain_the_worst_of_all_cuts(kind, seed):

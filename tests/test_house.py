@@ -47,6 +47,7 @@ ACROSS = {
     "test_names": "what packages offer, by name and by dotted path",
     "test_notebooks": "the notebooks",
     "test_random_topologies": "tests/random_topologies.py",
+    "test_first_rows": "tests/selection/first_rows.py",
     "test_value_cover": "tests/selection/value_cover.py",
     "test_random_demands": "baselines for demands, the best paths and their bound",
     "test_prose": "pages and rows",

@@ -41,6 +41,7 @@ def _run(folder: Path, method: str, *options: str) -> subprocess.CompletedProces
     return _python(folder, "-m", "forestcoll", "run", "toy.yaml", "--format", "wide", *options)
 
 
+@pytest.mark.slow
 def test_the_command_and_its_workers_are_ours(folder: Path) -> None:
     """``python -m`` looks in the folder first, and so would the workers that it starts."""
     done = _run(folder, "ring")

@@ -266,6 +266,7 @@ def test_both_phases_of_an_allreduce_are_within_the_budgets(spec: str) -> None:
     assert all(latency(part).depth <= BUDGETS[spec] for part in both.phases)
 
 
+@pytest.mark.first_rows(2)
 @pytest.mark.parametrize(
     ("spec", "most"),
     [("dgx_a100:boxes=128", 40), ("dgx_h100:boxes=32", 16), ("mi250:boxes=64", 30)],

@@ -60,9 +60,7 @@ class DaskExecutor:
 
     def _connect(self) -> Client:
         try:
-            return Client(  # type: ignore[no-untyped-call]
-                self.scheduler, timeout=CONNECT_S, set_as_default=False
-            )
+            return Client(self.scheduler, timeout=CONNECT_S, set_as_default=False)
         except (OSError, ValueError) as error:
             raise ForestCollError(
                 f"no Dask scheduler answers at {self.scheduler}: {error}"
@@ -70,12 +68,13 @@ class DaskExecutor:
 
     def _row(self, point: Point, future: Future[Row]) -> Row:
         if future.status == "finished":
-            return future.result()
+            row: Row = future.result()
+            return row
         if future.status != "error":
             raise ForestCollError(
                 f"lost the Dask scheduler at {self.scheduler}; finished rows are kept: run again"
             )
-        error = future.exception()  # type: ignore[no-untyped-call]
+        error = future.exception()
         if isinstance(error, KilledWorker):
             workers = error.allowed_failures + 1
             reason = f"{workers} Dask workers were lost, one after another, that had this point"

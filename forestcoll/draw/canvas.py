@@ -77,7 +77,7 @@ class Picture(Figure):
         """Show one image, also where matplotlib's inline backend would add another."""
         from IPython.display import display  # called by IPython alone
 
-        display(self._repr_mimebundle_(), raw=True)  # type: ignore[no-untyped-call]
+        display(self._repr_mimebundle_(), raw=True)
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str | bytes]:
         """What other notebooks show: SVG, or PNG if the figure has very many lines."""

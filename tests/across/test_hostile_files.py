@@ -376,7 +376,10 @@ DOCUMENTS: dict[str, tuple[str, Callable[[Path], Any]]] = {
 """Right documents by their kind, small ones, each with its reader."""
 
 
-@pytest.mark.parametrize("kind", DOCUMENTS)
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(one, marks=pytest.mark.slow if one == "tuned" else ()) for one in DOCUMENTS],
+)
 def test_digits_and_surrogates_everywhere(kind: str, process: Process, tmp_path: Path) -> None:
     """In the place of each value, and in that of each key."""
     reader, make = DOCUMENTS[kind]

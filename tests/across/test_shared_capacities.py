@@ -208,6 +208,7 @@ def clocked(seed: int) -> StepSchedule:
     )
 
 
+@pytest.mark.slow
 def test_clocks_that_overload_a_group_are_refused() -> None:
     """Verify and the definition accept and refuse the same ones; groups alone refuse some."""
     found = {True: 0, False: 0}

@@ -94,6 +94,7 @@ def test_trimming_keeps_the_condition_on_random_networks(family: str, seed: int)
     check(build(family, seed), trimmed)
 
 
+@pytest.mark.slow
 @settings(max_examples=rounds(300), deadline=None)
 @given(topologies())
 def test_trimming_keeps_every_cut(topology: Topology) -> None:

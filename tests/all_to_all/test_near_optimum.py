@@ -16,6 +16,7 @@ from forestcoll.solver.linear_program import Settings
 from forestcoll.topology import load_topology
 
 
+@pytest.mark.slow
 def test_a_line_graph_of_256_gpus_is_exact() -> None:
     """Its symmetries leave 8 sources of 256, where flows within 1 % are 0.3 % off."""
     topology = load_topology("line_graph:of=(circulant:nodes=16,offsets=3+4),times=2")

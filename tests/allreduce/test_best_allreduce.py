@@ -64,6 +64,7 @@ def test_two_optimal_phases_make_no_optimal_allreduce() -> None:
     assert verify(generate(topology, collective="allreduce").schedule).algbw_gb_s == 32
 
 
+@pytest.mark.first_rows(7)
 @pytest.mark.usefixtures("no_program")
 @pytest.mark.parametrize("spec", CLUSTERS)
 def test_cuts_of_both_phases_prove_the_optimum_without_a_program(spec: str) -> None:

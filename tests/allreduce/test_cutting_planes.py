@@ -31,6 +31,7 @@ from tests.random_topologies import random_topology
 SETTINGS = Settings(seconds=60)
 
 
+@pytest.mark.first_rows(4)
 @pytest.mark.parametrize(("kind", "seed"), RANDOM)
 def test_cutting_planes_equal_the_reference(kind: str, seed: int) -> None:
     """The paper's program with flows between GPUs, and cuts of shares balanced at switches."""

@@ -352,6 +352,7 @@ LOADING = ("ring", "bfb", "all-to-all-lp", "blink", "multitree")
 LIKE_THESE = ("torus", "sccl", "tacos")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "names", [LOADING, pytest.param(LIKE_THESE, marks=pytest.mark.slow)], ids=len
 )

@@ -42,6 +42,7 @@ def test_exponents_are_of_series_of_three_sizes() -> None:
     assert exponents([*found, (Row("none", (), "root", 64), None)]) == {"root": pytest.approx(0.5)}
 
 
+@pytest.mark.slow
 def test_a_command_is_run_here_and_in_another_checkout(tmp_path: Path) -> None:
     """The other checkout has an interpreter of its own: here a script that runs this one."""
     python = tmp_path / ".venv" / "bin" / "python"

@@ -56,6 +56,7 @@ def test_an_optimal_forest_within_the_limit_is_kept() -> None:
     assert within == generate("dgx_a100:boxes=4").schedule
 
 
+@pytest.mark.slow
 def test_few_trees_and_factored_forests_keep_it_too() -> None:
     few = generate("mi250:boxes=2", max_depth=6, k=1, factored=True).schedule
     assert isinstance(few, FactoredForest)

@@ -175,6 +175,7 @@ def test_a_switch_is_trimmed_on_links_that_no_flow_needs():
     assert verify(generate(topology, k=1).schedule).congestion == 1
 
 
+@pytest.mark.first_rows(15)
 @pytest.mark.parametrize(("kind", "seed", "k"), RANDOM)
 def test_theorem_12_bound_is_the_least_of_all_candidates(kind, seed, k):
     """By enumeration of every cut at every U at which a floor(U b) changes, up to the bound."""

@@ -228,6 +228,7 @@ def test_progress_comes_from_inside_the_native_stages():
     assert totals[0] > 1
 
 
+@pytest.mark.slow
 def test_ctrl_c_stops_native_work():
     """SIGINT during minutes of switch removal ends the process as KeyboardInterrupt at once."""
     code = (

@@ -86,6 +86,7 @@ def test_collectives_attain_cuts(collective: str, data: st.DataObject, topology:
     proves_optimal(network, collective, **data.draw(demands(network, collective)))
 
 
+@pytest.mark.first_rows(15)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("collective", ONE_WAY)
 @pytest.mark.parametrize("seed", seeds(20, 5))

@@ -121,12 +121,14 @@ def test_boxes_take_two_hops_from_few_bytes_on(spec: str):
     assert bound.crossing == []
 
 
+@pytest.mark.first_rows(3)
 @pytest.mark.parametrize("seed", seeds(900, 12))
 def test_no_bound_is_above_the_best_patterns_of_messages(seed: int):
     """Random sets and shared capacities, on networks of 3 to 5 nodes."""
     within_the_program(seed)
 
 
+@pytest.mark.slow
 def test_a_bound_above_the_patterns_is_noticed(monkeypatch: pytest.MonkeyPatch):
     found = GossipTimes.least_time
     monkeypatch.setattr(GossipTimes, "least_time", lambda *given: 1 + found(*given))

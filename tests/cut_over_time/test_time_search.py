@@ -119,6 +119,7 @@ def test_large_messages_tend_to_the_optimum(collective: str, seed: int):
     assert bound.share_of_rate > Fraction(999, 1000)
 
 
+@pytest.mark.first_rows(3)
 @pytest.mark.parametrize("seed", range(10))
 def test_a_reduction_takes_the_time_of_the_reversed_network(seed: int):
     """Link by link with the latency it has; alpha is 0, as the reversed links have other tails."""

@@ -21,6 +21,7 @@ def stages_of(spec: str) -> drawings._Stages:
     return drawings._Stages(load_topology(spec))
 
 
+@pytest.mark.first_rows(2)
 @pytest.mark.parametrize("spec", SMALL)
 def test_every_split_takes_the_least_of_its_links_and_the_tightest_cut(spec: str) -> None:
     """Theorem 6, with max-flows of networkx on the auxiliary networks, split by split."""

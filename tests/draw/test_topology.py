@@ -130,6 +130,7 @@ def test_no_line_of_a_drawing_leaves_it() -> None:
             assert y.max() < high
 
 
+@pytest.mark.slow
 def test_a_huge_network_is_scaled_down_instead_of_refused() -> None:
     """1024 GPUs in a ring: at most 60 inches wide, labels left out where they would be dust."""
     figure = draw_topology(load_topology("ring:nodes=1024"))

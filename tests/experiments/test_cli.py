@@ -37,6 +37,7 @@ def test_an_experiment_runs_and_is_reported(app, write_experiment, tmp_path: Pat
     assert (folder / "rows.jsonl").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_json_is_all_that_a_machine_reads(app, write_experiment, tmp_path: Path) -> None:
     """Standard output is one JSON object with the rows and the files; no figures if unwanted.
 
@@ -58,6 +59,7 @@ def test_json_is_all_that_a_machine_reads(app, write_experiment, tmp_path: Path)
     assert [Path(file).name for file in answer["files"]] == ["rows.jsonl", "summary.csv"]
 
 
+@pytest.mark.slow
 def test_the_table_names_the_file_of_a_traceback(app, write_experiment, tmp_path: Path) -> None:
     """Of what a method raises, of ours or its own errors; the row names it in its own folder."""
     path = write_experiment(topologies=RING, methods=[{"name": "zoo:raises"}, {"name": "zoo:lies"}])

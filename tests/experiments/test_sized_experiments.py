@@ -174,6 +174,7 @@ def test_a_point_runs_again_for_simulations_that_its_row_lacks() -> None:
     assert not is_done(a_point(simulate=SIMULATE), a_row(a_point()))
 
 
+@pytest.mark.slow
 def test_limits_hold_for_simulations(app, write_experiment, tmp_path: Path) -> None:
     """Over a second of them: what was measured before, and the sizes simulated, are kept."""
     path = write_experiment(

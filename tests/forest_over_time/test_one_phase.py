@@ -40,6 +40,7 @@ def test_few_bytes_go_direct_and_many_by_the_optimal_forest():
     assert plan_of(small).slots is plan_of(large).slots is None
 
 
+@pytest.mark.slow
 def test_in_between_slots_are_sooner_than_constant_rates():
     found = forests("dgx_a100:boxes=2").at(16_000_000)
     verify(found)

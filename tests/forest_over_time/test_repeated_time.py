@@ -46,6 +46,7 @@ def test_shared_capacities_count():
     assert repeated_time_us(forest, 2000, Fraction(3)) == 5
 
 
+@pytest.mark.first_rows(6)
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("kind", ["directed", "bidirectional"])
 def test_never_below_the_least_time(seed: int, kind: str):

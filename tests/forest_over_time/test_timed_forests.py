@@ -34,6 +34,7 @@ def test_the_path_of_three_attains_the_bound():
     assert (timed.plan, timed.of_bound) == ("slots", 1)
 
 
+@pytest.mark.first_rows(3)
 @pytest.mark.parametrize(
     ("size", "most"), [(32_000, 1), (256_000, 1), (1_000_000, 1.07), (4_000_000, 1.05),
                        (16_000_000, 1.03), (64_000_000, 1.03), (256_000_000, 1.02)]
@@ -60,6 +61,7 @@ def test_every_collective_is_verified(collective: str):
     assert made.timed.time_us >= made.timed.bound.time_us
 
 
+@pytest.mark.slow
 def test_the_phases_of_an_allreduce_add_up():
     network, size = "paper_example", 100_000
     both, one = (
@@ -86,6 +88,7 @@ def test_small_sizes_are_as_simulated():
     assert simulate(made, 256_000).time_s * 1e6 == pytest.approx(float(made.timed.time_us))
 
 
+@pytest.mark.first_rows(3)
 @pytest.mark.parametrize("seed", seeds(900, 10))
 def test_never_below_the_bound_on_random_networks(seed: int):
     """Latencies, shared capacities, weights; the schedule is proved, its time above the bound."""

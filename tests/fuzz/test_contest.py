@@ -57,6 +57,7 @@ def test_no_method_beats_a_bound_on_clusters(spec: str, collective: str) -> None
     assert contest.contest(load_topology(spec), collective, {}) >= 8
 
 
+@pytest.mark.first_rows(2)
 @pytest.mark.parametrize(
     "topology",
     [
@@ -74,6 +75,7 @@ def test_no_method_beats_the_bound_of_networks_with_a_slower_combination(
     assert contest.contest(topology, "allreduce", {}) >= 8
 
 
+@pytest.mark.slow
 def test_every_kind_of_network_and_many_methods_take_part() -> None:
     """Multicast switches, relays, one-way links, unequal boxes; ten methods and more at once."""
     seen: Counter[str] = Counter()

@@ -147,6 +147,7 @@ def test_one_way_data_attains_its_cut(speeds: tuple[str | int, ...], collective:
     assert verify(made.schedule).optimal
 
 
+@pytest.mark.first_rows(2)
 @pytest.mark.parametrize(
     ("racks", "best"),
     [

@@ -237,6 +237,7 @@ def test_the_least_traffic_into_a_marked_switch_is_reached(forest: Forest) -> No
         assert len(ends) == len(set(ends))
 
 
+@pytest.mark.first_rows(2)
 @pytest.mark.parametrize("spec", ["dgx_h100:boxes=3,nics=nodes", "rail_optimized:boxes=3,spines=2"])
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter"])
 def test_mixtures_of_switches_on_families(spec: str, collective: str) -> None:

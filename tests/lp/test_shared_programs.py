@@ -79,6 +79,7 @@ def test_allgather_programs_know_shared_capacities(topology, due) -> None:
     assert packed.bound_gb_s == pytest.approx(packed.rate_gb_s, rel=1e-4)
 
 
+@pytest.mark.first_rows(3)
 @pytest.mark.parametrize("seed", range(12))
 def test_flows_and_trees_agree_with_groups(seed: int) -> None:
     """Two programs that share nothing: one flow for each GPU, and columns of trees."""
@@ -181,6 +182,7 @@ def test_allreduce_programs_know_shared_capacities(topology: Topology, due: floa
     assert float(cost(made).algbw_gb_s) == pytest.approx(due, rel=1e-6)
 
 
+@pytest.mark.first_rows(4)
 @pytest.mark.parametrize("seed", range(15))
 def test_allreduce_programs_agree_with_groups(seed: int) -> None:
     """Two formulations, the exact bound and the schedule that is made of the shares."""
@@ -197,6 +199,7 @@ def test_allreduce_programs_agree_with_groups(seed: int) -> None:
     assert found.algbw_gb_s <= allreduce_optimum(free, SETTINGS).algbw_gb_s * (1 + 1e-6)
 
 
+@pytest.mark.first_rows(2)
 @pytest.mark.parametrize("seed", range(6))
 def test_symmetries_do_not_change_an_allreduce_with_groups(seed: int) -> None:
     """Half-duplex wires of a torus, every one or every other one in a row."""

@@ -366,6 +366,7 @@ def addable_by_definition(
 
 
 class TestFixedK:
+    @pytest.mark.first_rows(2)
     @pytest.mark.parametrize(("k", "algbw"), [(1, 320), (2, 341), (3, 343), (4, 341), (5, 348)])
     def test_table_1(self, k: int, algbw: int) -> None:
         """Table 1, 2-box MI250: 320, 341, 343, 341, 348 GB/s for k = 1 to 5 (N k / U)."""
@@ -411,6 +412,7 @@ class TestFixedK:
 
 
 class TestPipeline:
+    @pytest.mark.first_rows(18)
     @pytest.mark.parametrize(("kind", "seed"), RANDOM)
     def test_forest_verifies_at_the_bound(self, kind: str, seed: int) -> None:
         """The measured time is (M/N) (1/x*), with 1/x* from enumeration."""

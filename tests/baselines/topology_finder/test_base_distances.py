@@ -21,6 +21,7 @@ SIZES = (*range(2, 20), 26, 32, 35, 64, 81)
 SMALL = [base for nodes in SIZES for degree in (1, 2, 3, 4, 6, 8) for base in bases(nodes, degree)]
 
 
+@pytest.mark.first_rows(6)
 @pytest.mark.parametrize("nodes", SIZES)
 def test_sums_are_those_of_a_search_from_every_gpu(nodes: int) -> None:
     """Links of 1 GB/s are one each, so parallel ones count."""
@@ -39,6 +40,7 @@ def test_sums_are_those_of_a_search_from_every_gpu(nodes: int) -> None:
         assert found.rate in (None, found.bound)
 
 
+@pytest.mark.first_rows(2)
 @pytest.mark.parametrize("nodes", [7, 10, 12, 13, 16])
 def test_a_known_rate_is_the_optimum_and_others_are_below_the_bound(nodes: int) -> None:
     for base in (one for one in SMALL if one.nodes == nodes and one.degree in (2, 3, 4)):

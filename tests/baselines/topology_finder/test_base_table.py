@@ -21,6 +21,7 @@ def test_stored_times_are_those_of_a_computation(nodes: int, degree: int) -> Non
         assert table.stored(base) == measured(base), base.name
 
 
+@pytest.mark.first_rows(3)
 @pytest.mark.parametrize(
     ("nodes", "degree"), [(7, 4), (8, 2), (30, 2), (35, 4), (64, 4), (200, 4), (1999, 16), (13, 3)]
 )

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[3]
 
 TOY = """
@@ -73,6 +75,7 @@ Path("found.json").write_text(json.dumps(found))
 """
 
 
+@pytest.mark.slow
 def test_mutants_of_a_toy_are_killed_or_not(tmp_path: Path) -> None:
     """Each by the test that reads its value; what no test runs, and what no test can see, stay.
 

@@ -66,6 +66,7 @@ def dots(rows, y):
 """
 
 
+@pytest.mark.slow
 def test_a_new_kind_is_one_entry_beside_its_function(tmp_path: Path) -> None:
     """Experiment files, the schema and the drawing know it at once."""
     (tmp_path / "dots.py").write_text(DOTS)

@@ -35,6 +35,7 @@ def test_a_figure_is_a_png_and_a_pdf(kind: str, tmp_path: Path) -> None:
     assert dict(mpl.rcParams) == before
 
 
+@pytest.mark.slow
 def test_equal_rows_give_equal_bytes(tmp_path: Path) -> None:
     """No date, no name, no random number gets into a file of any format."""
     names = [[tmp_path / f"{name}.{ending}" for ending in ("png", "pdf", "svg")] for name in "ab"]
@@ -42,6 +43,7 @@ def test_equal_rows_give_equal_bytes(tmp_path: Path) -> None:
     assert [file.read_bytes() for file in once] == [file.read_bytes() for file in again]
 
 
+@pytest.mark.first_rows(4)
 @pytest.mark.parametrize("sized", [True, False])
 @pytest.mark.parametrize("kind", every(5, KINDS))
 def test_rows_without_values_draw_no_line(kind: str, sized: bool, tmp_path: Path) -> None:

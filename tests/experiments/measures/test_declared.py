@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from experiments.measures.declared import BOUNDED, COMPARED, DRAWN, EXACT, MEASURES
 from experiments.results.rows import RARE, Row
 from experiments.results.tables import SUMMARY
@@ -65,6 +67,7 @@ print(json.dumps({
 """
 
 
+@pytest.mark.slow
 def test_a_new_measure_is_one_entry_in_one_file(tmp_path: Path) -> None:
     """A copy of the package with one more field: a ring of 3 has 6 links, wherever one looks.
 

@@ -99,6 +99,7 @@ def test_several_experiments_have_contents() -> None:
     assert "<nav" not in page_of_clusters()
 
 
+@pytest.mark.slow
 def test_many_panels_are_folded_away() -> None:
     """Of 14 the last two, in two figures; of three sizes of each the last 30, in the third.
 
@@ -133,6 +134,7 @@ def sources(rows: list[Row]) -> list[Source]:
     return [Source("results/toy", "toy", "Toys", tuple(rows))]
 
 
+@pytest.mark.slow
 def test_equal_rows_give_equal_files(tmp_path: Path) -> None:
     """With plotly.js inside; a name that is no text is shown with a question mark."""
     files = [tmp_path / name for name in ("a.html", "b.HTM")]
@@ -170,6 +172,7 @@ def test_errors_name_extras(library: str, tmp_path: Path, monkeypatch: pytest.Mo
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_thousands_of_rows_are_quick_and_small(tmp_path: Path) -> None:
     """3000 rows, in seconds and below 3 MB."""
     row = clusters_of_rows()[0]
@@ -232,6 +235,7 @@ def test_facts_count_statuses_machines_commits_and_dates() -> None:
     }
 
 
+@pytest.mark.slow
 def test_many_commits_are_folded_away() -> None:
     rows = [replace(row, commit=f"c{n}") for n, row in enumerate(ROWS[:3])]
     assert "<details><summary>3</summary>c0; c1; c2</details>" in made(rows)

@@ -58,6 +58,7 @@ def test_an_unknown_difference_ends_with_an_exit_code(monkeypatch: pytest.Monkey
     assert CliRunner().invoke(app, ["coverage", "--clone", str(CLONE)]).exit_code == 0
 
 
+@pytest.mark.slow
 def test_reruns_are_compared(clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The line that is printed works as it stands, from a folder beside the clone."""
     keep(clone, 2)

@@ -75,6 +75,7 @@ def test_the_quickest_experiments_fit_and_the_others_are_named(clone: Path) -> N
     assert chosen(Coverage(clone), 2.0)[0] == []
 
 
+@pytest.mark.slow
 def test_rows_that_are_kept_are_not_run_over(clone: Path, tmp_path: Path) -> None:
     keep(clone, 2)
     fits, _ = chosen(Coverage(clone), 5.0)
@@ -110,6 +111,7 @@ def test_every_picture_of_a_page_is_drawn_by_a_tested_command() -> None:
             assert (ROOT / OTHERS[name]).is_file()
 
 
+@pytest.mark.slow
 def test_pictures_of_all_to_alls_are_drawn_from_their_tables(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -12,6 +12,7 @@ from experiments.reproduction.coverage import Coverage
 from experiments.reproduction.training_gap import EXPERIMENTS, gaps
 
 
+@pytest.mark.slow
 def test_only_large_models_have_a_gap_and_it_is_stated(coverage: Coverage) -> None:
     """With 2 bytes no GPU is fast enough; rings would have to be 2.3 to 5.3 times slower."""
     found = {one.model: one for one in gaps(coverage.rows)}
@@ -25,6 +26,7 @@ def test_only_large_models_have_a_gap_and_it_is_stated(coverage: Coverage) -> No
         assert one.saved > one.printed_saving + 0.1  # so rings are not all that differs
 
 
+@pytest.mark.slow
 def test_the_needed_value_gives_the_printed_share(coverage: Coverage) -> None:
     rings = training_gap._simulated(coverage.rows, "ring")
     for one in gaps(coverage.rows):

@@ -57,6 +57,7 @@ def four_boxes() -> dict[str, object]:
     return {"name": "four-boxes", "nodes": [*nodes, switch], "links": [*inside, *outside]}
 
 
+@pytest.mark.slow
 def test_a_new_user_s_path(write_experiment, harness, tmp_path: Path) -> None:
     """Their own topology file, a run killed half-way, resumed, and a figure from the rows.
 

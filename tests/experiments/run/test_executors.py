@@ -3,6 +3,8 @@
 import time
 from pathlib import Path
 
+import pytest
+
 from experiments.config.experiment import read_experiment
 from experiments.config.points import Point, Status
 from experiments.results.rows import Row, RowFile
@@ -26,6 +28,7 @@ class Events:
         self.seen.append(f"{point.method} ends")
 
 
+@pytest.mark.slow
 def test_points_run_side_by_side(write_experiment, tmp_path: Path) -> None:
     """Two of three points wait for each other; the third starts when one of them has ended.
 

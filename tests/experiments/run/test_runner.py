@@ -46,6 +46,7 @@ def test_a_killed_run_resumes_with_the_missing_rows(write_experiment, log, tmp_p
     assert [row.point for row in read_rows(path)] == [point.identity for point in points]
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_no_half_row(
     app, write_experiment, harness, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

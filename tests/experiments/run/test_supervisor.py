@@ -141,6 +141,7 @@ def test_memory_beyond_the_limit_is_stopped(method: str) -> None:
     assert seconds < 2  # the memory has to be filled first
 
 
+@pytest.mark.slow
 def test_shared_memory_counts_once() -> None:
     """Three processes that share 300 MB do not hold 900 MB; the limit is 0.7 GB."""
     row = run_point(a_point("zoo:shares", limits=Limits(30.0, 0.7)), ignore)

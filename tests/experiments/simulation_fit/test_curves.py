@@ -25,6 +25,7 @@ def test_a_schedule_runs_on_slower_links() -> None:
     assert own.pipelined_s(10**9) < times[1]
 
 
+@pytest.mark.slow
 def test_parameters_are_numbers_flags_or_words() -> None:
     """A number of trees and a flag; a sketch by its name."""
     one = simulator_of(Curve("ring:nodes=4", "allgather", "forestcoll:k=1,sparse_exchange=true"))

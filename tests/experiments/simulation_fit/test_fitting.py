@@ -40,6 +40,7 @@ def test_the_settings_behind_measurements_are_found(measured: list[Measurement])
     assert [one.held_back for one in found.residuals] == [False] * 8 + [True] * 4
 
 
+@pytest.mark.slow
 def test_a_held_back_curve_has_no_say(measured: list[Measurement]) -> None:
     """Its times may be ten times as long: the settings are the same, its error is not."""
     wrong = [
@@ -53,6 +54,7 @@ def test_a_held_back_curve_has_no_say(measured: list[Measurement]) -> None:
     assert (fits[1].error(held_back=True) or 0) > 2
 
 
+@pytest.mark.slow
 def test_additions_are_fitted_only_where_something_is_added() -> None:
     """Gamma 0.2 s/GB of a reduce-scatter beside allgathers; without one it cannot be known."""
     true = Settings({"alpha_us": 8.0, "gamma_s_per_gb": 0.2})

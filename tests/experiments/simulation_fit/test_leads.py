@@ -46,6 +46,7 @@ def test_printed_leads_at_a_gigabyte_are_asked() -> None:
     assert all("nccl-nvls" in one[2] for one in h100)
 
 
+@pytest.mark.slow
 def test_taccl_s_lead_needs_a_disadvantage_of_taccl(monkeypatch: pytest.MonkeyPatch) -> None:
     """Measured: 1.16. Level with the same settings for both, not if only ForestColl pipelines."""
     asked = [one for one in module._asked() if one[2] == ("taccl",)]

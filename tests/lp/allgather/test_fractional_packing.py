@@ -54,6 +54,7 @@ def check_packing(found: FractionalPacking) -> None:
         assert total <= float(topology.link_between[ends].bandwidth_gb_s) * (1 + RELATIVE)
 
 
+@pytest.mark.first_rows(2)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("start", every(2, range(0, 68, 17)))
 def test_the_packing_of_204_random_networks_is_the_cores(start: int, kind: str) -> None:

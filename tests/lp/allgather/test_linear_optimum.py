@@ -20,6 +20,7 @@ from tests.reference.cuts import enumerate_optimum
 RELATIVE = 1e-7
 
 
+@pytest.mark.first_rows(9)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(12))
 def test_theorem_1_the_program_equals_the_worst_cut(kind: str, seed: int) -> None:

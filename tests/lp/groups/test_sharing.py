@@ -89,6 +89,7 @@ def _random_groups(topology: Topology, seed: int) -> dict[str, list[str]]:
     return {"one": names[:size], "other": names[size:]}
 
 
+@pytest.mark.first_rows(4)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(5))
 def test_the_cut_bound_equals_the_flow_optimum(kind: str, seed: int) -> None:

@@ -71,6 +71,7 @@ def test_no_set_is_empty_or_whole() -> None:
 RAILS = "rail_optimized:boxes=4,gpus_per_box=4"
 
 
+@pytest.mark.first_rows(5)
 @pytest.mark.parametrize(
     ("spec", "collective"), in_turn(["ring:nodes=6", "torus:dims=2x4", RAILS, PAIR], COLLECTIVES)
 )

@@ -19,6 +19,7 @@ from tests.lp.placement.test_placement_search import random_network, two_boxes
 COLLECTIVES = ("allgather", "reduce-scatter", "allreduce", "all-to-all")
 
 
+@pytest.mark.first_rows(2)
 @pytest.mark.parametrize("seed", range(6))
 def test_no_placement_is_below_the_bound(seed: int) -> None:
     """All 720 orders of six GPUs, for one kind and two, by their sum and the slowest."""

@@ -42,6 +42,7 @@ def sets_of(found: Placement, kind: int = 0) -> set[frozenset[str]]:
 BOXES = {frozenset(f"b{box}.g{i}" for i in range(4)) for box in (0, 1)}
 
 
+@pytest.mark.first_rows(3)
 @pytest.mark.parametrize("exhaustive", [True, False])
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce", "all-to-all"])
 def test_groups_move_into_boxes(collective: str, exhaustive: bool) -> None:
@@ -85,6 +86,7 @@ def random_network(seed: int) -> Topology:
     return builder.build(f"random{seed}")
 
 
+@pytest.mark.first_rows(2)
 @pytest.mark.parametrize("seed", range(8))
 def test_local_search_is_as_good_as_the_complete_one_on_random_networks(seed: int) -> None:
     """Within a tenth: the local search knows only the bound by cuts."""

@@ -89,6 +89,7 @@ CASES = (
 )
 
 
+@pytest.mark.first_rows(4)
 @pytest.mark.parametrize(("network", "collective", "options"), CASES)
 def test_programs_print_the_operations_of_their_plans(
     network: str, collective: str, options: dict[str, Any]

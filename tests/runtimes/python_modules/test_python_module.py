@@ -125,6 +125,7 @@ def _other(action: str) -> str:
     return {"add": "copy", "place": "pass", "pass-add": "pass", "pass": "pass-add"}[action]
 
 
+@pytest.mark.first_rows(3)
 @pytest.mark.parametrize("collective", COLLECTIVES)
 def test_every_mutant_is_found_wrong(collective: str) -> None:
     """By the check before a module is written, in which a receive without its send ends."""

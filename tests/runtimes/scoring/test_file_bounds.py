@@ -126,6 +126,7 @@ def schedules(topology: Topology, collective: str) -> Iterator[Fraction]:
                 continue
 
 
+@pytest.mark.first_rows(2)
 @pytest.mark.parametrize("seed", range(6))
 def test_no_method_beats_the_allreduce_bound_of_forwarding_switches(seed: int) -> None:
     """Recursive doubling, whose pieces are summed up at no single GPU, is among them."""

@@ -120,6 +120,7 @@ NETWORKS = {
 }
 
 
+@pytest.mark.first_rows(2)
 @pytest.mark.parametrize(("name", "collective"), in_turn([*NETWORKS], ["allreduce", "all-to-all"]))
 def test_no_file_of_any_method_is_above_its_bound(name: str, collective: str) -> None:
     """Of allreduces and all-to-alls, whose bounds are of any whatever, rooted or not."""
@@ -136,6 +137,7 @@ def test_no_file_of_any_method_is_above_its_bound(name: str, collective: str) ->
     assert tried >= 2
 
 
+@pytest.mark.first_rows(3)
 @pytest.mark.parametrize("seed", range(12))
 def test_files_on_random_networks_are_not_above_the_optimum(seed: int) -> None:
     """Whatever paths the schedule itself takes there; an allreduce where there may be one."""
@@ -232,6 +234,7 @@ def test_plans_with_more_instances_rank_higher_as_they_were_measured(count: int)
     assert slower == pytest.approx(MEASURED[:count], rel=0.025)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [3, pytest.param(len(INSTANCES), marks=pytest.mark.slow)])
 def test_plans_of_the_optimum_rank_by_instances(count: int) -> None:
     """13 trees a GPU: 119 parts of 1/416 with two instances, then halves, then a shard of 1/16."""
@@ -242,6 +245,7 @@ def test_plans_of_the_optimum_rank_by_instances(count: int) -> None:
     assert rates == sorted(set(rates))
 
 
+@pytest.mark.slow
 def test_files_of_the_optimum_rank_by_instances_up_to_the_links() -> None:
     """On one channel a threadblock moves 37/208 of the data, then 1/n of it: 112.4, 224.9 GB/s.
     At 449.7 with four instances the links limit, at 346.7. No more fit 108 threadblocks.

@@ -244,6 +244,7 @@ def times(network: Topology, method: str, size: int) -> tuple[float, float]:
     return min(ours), min(theirs)
 
 
+@pytest.mark.first_rows(1)
 @pytest.mark.parametrize(
     ("network", "methods"),
     [

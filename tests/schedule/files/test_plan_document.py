@@ -141,6 +141,7 @@ def mutants(document: dict[str, Any], seed: int) -> dict[str, Any]:
     return document
 
 
+@pytest.mark.first_rows(38)
 @pytest.mark.parametrize("seed", range(150))
 def test_hostile_plans_end_in_one_line_or_are_read(seed: int, tmp_path: Path):
     path = spoil(tmp_path, lambda document: mutants(document, seed), slotted_path())

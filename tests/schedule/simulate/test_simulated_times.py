@@ -174,6 +174,7 @@ def unequal_links(seed: int) -> Topology:
     return builder.build(f"unequal {seed}")
 
 
+@pytest.mark.first_rows(5)
 @pytest.mark.parametrize("seed", range(20))
 def test_simpy_finds_the_same(seed: int) -> None:
     """First come, first served, and shared links, where ways are of one link."""
@@ -196,6 +197,7 @@ SOON = 80
 """Seeds that are not left to ``make test-all``; they share the schedules of the test above."""
 
 
+@pytest.mark.first_rows(20)
 @pytest.mark.parametrize("seed", seeds(500, SOON))
 def test_no_simulation_beats_the_bounds(seed: int) -> None:
     """Neither the latency of the way to the farthest GPU, nor what the busiest link carries."""

@@ -192,6 +192,7 @@ MIRRORED = [
 ]  # fmt: skip
 
 
+@pytest.mark.first_rows(1)
 @pytest.mark.parametrize("name", every(3, MIRRORED))
 def test_reductions_take_no_longer_than_allgathers_with_priorities(name: str) -> None:
     """As the mirror of its allgather does; with equal shares it takes up to 44 % longer."""

@@ -12,6 +12,7 @@ from tests.hand_networks import network_of
 from tests.random_topologies import seeds
 
 
+@pytest.mark.first_rows(4)
 @pytest.mark.parametrize("num_bytes", [0, 100_000])
 @pytest.mark.parametrize("seed", seeds(30, 15))
 @pytest.mark.each_value_once

@@ -81,6 +81,7 @@ def test_the_encoding_decides_as_the_papers() -> None:
     assert 10 <= sum(outcomes) <= 30
 
 
+@pytest.mark.slow
 def test_the_encoding_of_pairs_decides_as_the_papers() -> None:
     """All-to-alls of some pairs: a GPU on the way may have a chunk or not, its target must."""
     rng = random.Random(8)

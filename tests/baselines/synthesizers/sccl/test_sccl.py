@@ -74,6 +74,7 @@ SATISFIABLE = [
 ]
 
 
+@pytest.mark.first_rows(3)
 @pytest.mark.parametrize(("name", "chunks", "steps", "rounds"), SATISFIABLE)
 def test_schedules_that_sccl_finds_exist(name: str, chunks: int, steps: int, rounds: int) -> None:
     """As SCCL's public code finds with z3: chunks, steps and rounds (DGX-1: PPoPP 2021, Table 4).

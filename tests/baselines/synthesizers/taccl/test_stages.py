@@ -190,6 +190,7 @@ def test_without_time_for_a_routing_there_is_an_error_with_a_bound() -> None:
     assert [search.status for search in expected] == ["open"]
 
 
+@pytest.mark.slow
 def test_early_routes_are_kept_when_the_time_is_up() -> None:
     """The routing is not proved in two seconds, but what it has found by then is scheduled."""
     routing = routing_of("mi250:boxes=1", symmetry=())

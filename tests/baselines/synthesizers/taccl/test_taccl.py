@@ -57,6 +57,7 @@ def found(topology: Topology | str, **asked):
     return schedule, reported
 
 
+@pytest.mark.first_rows(2)
 @pytest.mark.parametrize(
     ("spec", "sketch", "chunks", "objective", "finish"),
     [*REFERENCE[:-1], pytest.param(*REFERENCE[-1], marks=pytest.mark.slow)],
@@ -139,6 +140,7 @@ def test_the_same_question_has_the_same_answer() -> None:
     assert found("paper_example", **asked)[0] == first
 
 
+@pytest.mark.slow
 def test_limits_are_kept() -> None:
     schedule, reported = found("mi250:boxes=1", limits=Limits(seconds=1.5), gap=0.0)
     assert reported["finish"].incumbent == float(schedule.clock.finish_us)
@@ -189,6 +191,7 @@ def test_a_sender_s_own_chunk_first_is_part_of_the_time(tmp_path: Path) -> None:
     assert routing.incumbent == pytest.approx(routing.bound) == pytest.approx(0.55)
 
 
+@pytest.mark.first_rows(1)
 @pytest.mark.parametrize(
     ("latency", "size_bytes"),
     [

@@ -84,6 +84,7 @@ def made_for(topology: Topology, demand: Demand, **asked: Any) -> tuple[StepSche
     return made, reported[-1]
 
 
+@pytest.mark.first_rows(4)
 @pytest.mark.parametrize("seed", seeds(50, 16))
 def test_the_fewest_epochs_are_those_of_all_schedules(seed: int) -> None:
     """Half of the demands are unicast; rounds take no fewer epochs, parts of chunks no more."""

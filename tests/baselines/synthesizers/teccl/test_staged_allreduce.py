@@ -126,6 +126,7 @@ def test_together_is_never_slower_than_in_sequence(seed: int, gained: int) -> No
     assert together.finish_us == together.epochs
 
 
+@pytest.mark.slow
 def test_several_chunks_and_switches() -> None:
     """A chunk's sum may leave before the other chunks' parts are there."""
     for spec in (

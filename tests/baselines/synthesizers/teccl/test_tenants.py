@@ -238,6 +238,7 @@ def test_shared_capacities_are_refused() -> None:
         share(limited, [Tenant("one", "allgather", 10**6, 1, priority=1)])
 
 
+@pytest.mark.first_rows(3)
 @pytest.mark.parametrize("seed", seeds(20, 10))
 def test_tenants_of_one_priority_are_the_sum_of_their_demands(seed: int) -> None:
     """The fewest epochs are those of one demand with the chunks of both; and with priorities the

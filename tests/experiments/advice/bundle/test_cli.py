@@ -68,6 +68,7 @@ def test_bad_options(folder: Path, tmp_path: Path, options: tuple[str, ...], mes
     assert invoke("bundle", "check", tmp_path).exit_code == 2
 
 
+@pytest.mark.slow
 def test_an_interrupted_export_names_its_checkpoint(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -94,6 +94,7 @@ def test_unequal_directions_are_both_named() -> None:
     assert "its reduce-scatter: T_L 4, T_B 1.7" in shown
 
 
+@pytest.mark.slow
 def test_edge_swaps_are_an_entry_of_their_own(tmp_path: Path) -> None:
     """Exchanges of ends make Pi_{3,20} faster; the circulant is at its bound and stays."""
     network, schedule = tmp_path / "net.yaml", tmp_path / "s.json"

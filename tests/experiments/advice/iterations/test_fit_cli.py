@@ -69,6 +69,7 @@ def curves(tmp_path: Path) -> Path:
     return file
 
 
+@pytest.mark.slow
 def test_a_file_of_schedules_fits_the_simulator(curves: Path, tmp_path: Path) -> None:
     """The settings that made the times; one window and size of chunks within the time limit."""
     picture = tmp_path / "fit.svg"

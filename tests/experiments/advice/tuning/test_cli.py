@@ -45,6 +45,7 @@ def test_ranges_and_sizes_are_tables_with_untried_methods() -> None:
     )
 
 
+@pytest.mark.slow
 def test_machines_get_the_same_in_json() -> None:
     options = ["--collective", "allreduce", "--sizes", "1KB,1GB", "--alpha", "2.5us"]
     result_text = document("tune", NETWORK, *options, "--gamma", "1/100", "--sharing", "fifo")

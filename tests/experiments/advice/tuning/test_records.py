@@ -85,6 +85,7 @@ def test_results_survive_an_interruption(tmp_path: Path) -> None:
         verify(read_schedule(tmp_path / one["file"]))
 
 
+@pytest.mark.slow
 def test_files_that_no_range_uses_in_the_end_are_taken_away(tmp_path: Path) -> None:
     """While sizes are still to come, ranges within a share may use others."""
     folder = Folder(tmp_path)

@@ -48,6 +48,7 @@ def test_small_data_are_a_matter_of_latency_and_large_of_rate() -> None:
     assert large.algbw_gb_s == pytest.approx(6 * MB / 1e9 / large.time_s)
 
 
+@pytest.mark.first_rows(2)
 @pytest.mark.parametrize(
     ("spec", "collective", "sharing"),
     in_turn(

@@ -11,7 +11,10 @@ from forestcoll.errors import TimeLimitError
 @pytest.mark.parametrize(
     ("spec", "collective", "root", "tree_depths"),
     [
-        ("mi250:boxes=2,gpus_per_box=8", "allgather", None, (1, 2, 3, 5)),
+        pytest.param(
+            *("mi250:boxes=2,gpus_per_box=8", "allgather", None, (1, 2, 3, 5)),
+            marks=pytest.mark.slow,
+        ),
         ("dgx_a100:boxes=2", "reduce", 3, (1, 2, 3, 5)),
         ("paper_example", "allreduce", 0, (2, 4, 5, 8)),
     ],

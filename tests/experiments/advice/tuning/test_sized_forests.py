@@ -23,6 +23,7 @@ def test_all_sizes_share_a_time_limit() -> None:
             sized.at(2**20, seconds)
 
 
+@pytest.mark.slow
 def test_a_search_tries_one_for_each_size() -> None:
     """On a box of MI250 mixed depths win at a megabyte: 53 us, and 85 us by optimal trees."""
     found = tune("mi250:boxes=1", sizes=["1MB"], methods=["forestcoll"], model=AlphaBeta())

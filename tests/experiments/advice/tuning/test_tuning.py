@@ -31,6 +31,7 @@ def least_of_all(found: Tuning, size: int) -> float:
     return min(times)
 
 
+@pytest.mark.first_rows(2)
 @pytest.mark.parametrize(
     ("spec", "collective"),
     [
@@ -92,6 +93,7 @@ def test_by_hand_a_ring_of_four() -> None:
     assert found.sizes[-1].bound_s == pytest.approx(10e-6 + 3 / 8 * 2**30 / 1e9)
 
 
+@pytest.mark.slow
 def test_it_is_the_same_at_every_run() -> None:
     one, other = (tune("mi250:boxes=1,gpus_per_box=8", sizes=["8MB"]) for _ in range(2))
     assert one.sizes == other.sizes
@@ -111,6 +113,7 @@ def test_the_report_names_the_candidate_of_a_size() -> None:
         found.candidate("tree")
 
 
+@pytest.mark.slow
 def test_fewer_ranges_lose_a_little() -> None:
     few, sizes = ["bfb", "direct", "swing"], ["64KB..1MB"]
     exact, loose = (

@@ -18,6 +18,7 @@ def printed_of(column: str) -> int:
     return sum(bool(line[column]) for line in printed("bfb_topologies.csv"))
 
 
+@pytest.mark.slow
 def test_steps_and_times_of_tables_4_5_7_and_8_are_those_printed(coverage: Coverage) -> None:
     """T_L and T_B, each cell of ours."""
     found = [d for d in differences(coverage.rows) if d.what.startswith("T_")]

@@ -54,6 +54,7 @@ def check(algorithm: Algorithm, passes: int = 1) -> None:
             assert carried_out(algorithm, in_place, passes=passes, seed=seed) == RIGHT
 
 
+@pytest.mark.first_rows(6)
 @pytest.mark.parametrize(("method", "collective", "name"), every_row(5, CASES))
 def test_exported_schedules_of_methods_are_right(method: str, collective: str, name: str) -> None:
     """Trees, steps and clocks; also read again, in two instances and in place."""
@@ -210,6 +211,7 @@ PROGRAMS = [
 ]
 
 
+@pytest.mark.first_rows(2)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.topology.name)
 @pytest.mark.parametrize("options", [MscclOptions(), MscclOptions(instances=2, in_place=True)])
 @pytest.mark.each_value_once
@@ -245,6 +247,7 @@ def test_a_limit_ends_a_try_before_waits_are_looked_for(monkeypatch: pytest.Monk
     assert found.what == "threadblocks of a GPU"
 
 
+@pytest.mark.slow
 def test_the_reported_excess_is_that_of_the_whole_file() -> None:
     """Early 118 steps are known, by what the queue carries; in the file there are more."""
     draft = Draft.of(compile_program(generate("ring:nodes=4", k=8001).schedule), MscclOptions())

@@ -65,6 +65,7 @@ def check(program: Program, options: MscclppOptions, launches: int = 2) -> Plan:
     return plan
 
 
+@pytest.mark.first_rows(6)
 @pytest.mark.parametrize(("method", "collective", "name"), every_row(5, CASES))
 def test_exported_schedules_of_methods_are_right(method: str, collective: str, name: str) -> None:
     """Trees, steps and clocks; also in two instances and in place."""
@@ -120,6 +121,7 @@ def test_any_network_comes_out_right(data: st.DataObject) -> None:
     check(program, options, launches=1)
 
 
+@pytest.mark.first_rows(3)
 @pytest.mark.parametrize("collective", [*COLLECTIVES, "broadcast", "reduce"])
 @pytest.mark.parametrize("between", ["port", "memory"])
 @pytest.mark.each_value_once
@@ -137,6 +139,7 @@ def test_boxes_are_joined_by_port_or_memory_channels(collective: str, between: s
     assert any(gpu.port_channels for gpu in plan.gpus) == (between == "port")
 
 
+@pytest.mark.slow
 def test_boxes_in_place_and_in_two_instances() -> None:
     """What is read over a port channel is not written over before it has arrived."""
     for collective in COLLECTIVES:
@@ -170,6 +173,7 @@ def test_schedules_of_methods_are_right_in_packets(method: str, collective: str,
     assert (plan.protocol, plan.double_scratch) == ("LL", True)
 
 
+@pytest.mark.first_rows(2)
 @pytest.mark.parametrize("collective", [*COLLECTIVES, "broadcast", "reduce"])
 @pytest.mark.parametrize("name", ["paper_example", "rail_optimized:boxes=3,gpus_per_box=2"])
 @pytest.mark.each_value_once
@@ -254,6 +258,7 @@ def test_packets_and_plain_sums_lie_apart_in_scratch() -> None:
     assert min(plain) == 2 * (max(packets) + 1)
 
 
+@pytest.mark.slow
 def test_mutants_of_plans_in_packets_are_caught() -> None:
     """What the slow machine gets wrong in five launches is not right."""
     counts, most = Counter[bool](), rounds(3, 1)
@@ -285,6 +290,7 @@ def test_packets_through_switches_that_multicast_are_refused() -> None:
         to_mscclpp(compile_program(made), MscclppOptions(protocol="LL"))
 
 
+@pytest.mark.slow
 def test_limits_that_cannot_be_met_are_reported() -> None:
     """A ring of 30 that gathers by one threadblock: 15 phases of five operations."""
     program = compile_program(generate("ring:nodes=30").schedule)

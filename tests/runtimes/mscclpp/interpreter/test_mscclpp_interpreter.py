@@ -256,6 +256,7 @@ def test_mutated_files_are_refused_or_judged() -> None:
     assert min(counts.values()) >= 15, counts
 
 
+@pytest.mark.slow
 def test_many_gpus_take_seconds() -> None:
     """An allgather of 64 GPUs in eight boxes, with all that is to be known of order."""
     plan = to_mscclpp(compile_program(generate("dgx_a100:boxes=8").schedule))
@@ -319,6 +320,7 @@ def without_one(plan: Plan) -> Iterator[tuple[int, int, int, Plan]]:
                 yield rank, number, place, replace(plan, gpus=tuple(gpus))
 
 
+@pytest.mark.slow
 def test_mutants_of_port_channels_and_packets_are_caught() -> None:
     """What the slow machine gets wrong in some order is no right plan."""
     counts: Counter[bool] = Counter()

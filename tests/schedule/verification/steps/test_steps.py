@@ -149,6 +149,7 @@ def accepted(made: StepSchedule) -> bool:
     return True
 
 
+@pytest.mark.first_rows(30)
 @pytest.mark.parametrize("seed", range(120))
 def test_a_right_schedule_is_accepted_with_and_without_a_clock(seed: int) -> None:
     """However chunks are cut, and for whatever collective."""
@@ -158,6 +159,7 @@ def test_a_right_schedule_is_accepted_with_and_without_a_clock(seed: int) -> Non
     verify(ticking(made))
 
 
+@pytest.mark.first_rows(15)
 @pytest.mark.parametrize("seed", seeds(120, 60))
 def test_verify_agrees_with_the_definition(seed: int) -> None:
     """Of schedules with one to three rows changed; without waste, both say the same of each."""
