@@ -15,6 +15,7 @@ from tests.random_topologies import rounds
 from tests.strategies import topologies
 
 
+@pytest.mark.slow
 def test_two_mi250_boxes_take_nine_of_nine():
     """Table 1's scan: 351.22 GB/s at k = 9, the most up to there; trees and depth are true."""
     tried = best_k(load_topology("mi250:boxes=2"), 9)

@@ -49,6 +49,7 @@ def test_the_command_and_its_workers_are_ours(folder: Path) -> None:
     assert "1/1 ring on ring:nodes=3: ok" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_function_in_a_package_of_our_name_is_a_line(folder: Path) -> None:
     """It cannot be found, and what to do about it is said before anything runs."""
     done = _run(folder, "'experiments.mine:fn'", "--dry-run")

@@ -52,6 +52,7 @@ ORDERS = [
 """Of any two each comes first in one of them; in the last cvxpy, which takes long to load."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ORDERS, ids=",".join)
 def test_solvers_import_and_solve_in_one_process(order: tuple[str, ...]) -> None:
     """Each solves a problem whose optimum is plain by hand: min(3, 2) = 2 and floor(20 / 3) = 6.

@@ -234,6 +234,7 @@ def test_a_zipf_matrix_on_64_gpus_takes_milliseconds() -> None:
     assert verify(made).optimal
 
 
+@pytest.mark.first_rows(2)
 @pytest.mark.parametrize("kind", ["directed", "bidirectional", "unbalanced"])
 def test_flows_of_the_program_are_exactly_optimal(kind: str) -> None:
     """Rounding to parts of full links removes the solver's tolerance: 20 networks, any amounts."""

@@ -1,5 +1,7 @@
 """From the least depth up: which tree_depths are tried, and what is kept."""
 
+import pytest
+
 from forestcoll import generate
 from forestcoll.bounded_depth.depth_ladder import SHALLOW_STAGE, Climb, Ladder, deepest
 from forestcoll.core.stopwatch import Stopwatch
@@ -20,6 +22,7 @@ def test_heights_are_tried_one_by_one_and_then_synchronous() -> None:
     assert list(climb.rungs(1)) == [1]
 
 
+@pytest.mark.slow
 def test_each_is_taller_and_faster_than_the_one_before() -> None:
     request = Request.of("mi250:boxes=2", Options(k=1))
     clock = Stopwatch()

@@ -214,6 +214,7 @@ def test_mi250_boxes_are_nearly_as_fast_at_a_third_of_the_height() -> None:
     assert points[0].proved
 
 
+@pytest.mark.slow
 def test_a_limit_ends_the_list() -> None:
     points = rate_by_depth("mi250:boxes=2", max_depth=4, k=1)
     assert points[-1].depth <= 4

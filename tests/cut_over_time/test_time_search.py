@@ -207,6 +207,7 @@ def test_a_gpu_without_a_nic_is_two_hops_away():
     assert 20 < least < Fraction(2001, 100)
 
 
+@pytest.mark.slow
 def test_1024_gpus_at_20_sizes_take_seconds():
     network = load_topology("dgx_a100:boxes=128")
     start = time.monotonic()

@@ -118,6 +118,7 @@ def test_a_wide_picture_shrinks_to_the_page_of_a_notebook() -> None:
     assert 'width="620pt"' not in narrow
 
 
+@pytest.mark.slow
 def test_a_very_large_picture_is_a_png(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(canvas, "_MOST_SVG", 1000)
     shown = draw(BOXES)._repr_mimebundle_()  # type: ignore[attr-defined]

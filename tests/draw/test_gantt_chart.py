@@ -58,6 +58,7 @@ def test_pipeline_chunks_are_numbered_and_darker_one_by_one() -> None:
     assert not faults(figure, 4)
 
 
+@pytest.mark.slow
 def test_the_chain_that_ends_last_is_shown_of_many_rows() -> None:
     """At most 40 rows; what is left out is counted; its chain goes from 0 to the makespan."""
     figure = drawn("mi250:boxes=2", 3, "allreduce", gamma_s_per_gb="1/100", window=2)

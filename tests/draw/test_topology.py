@@ -92,6 +92,7 @@ _HARM = {
 }
 
 
+@pytest.mark.slow
 def test_128_boxes_are_one_readable_page() -> None:
     """One box and a stack of 127; no text smaller than 5.5 points on a page of 7 x 10."""
     figure = draw_topology(load_topology("dgx_a100:boxes=128"))
@@ -117,6 +118,7 @@ def test_links_of_a_bundle_are_counted() -> None:
     assert "rail0 to rail15, one for each GPU of a box" in texts(figure)
 
 
+@pytest.mark.slow
 def test_no_line_of_a_drawing_leaves_it() -> None:
     """Bent links included, which title and legend would cover otherwise."""
     for spec in ("hypercube:dimension=6", "torus:dims=3x3x3"):

@@ -140,6 +140,7 @@ def test_a_dry_run_writes_nothing(app, write_experiment, rows: Path, tmp_path: P
     assert rows.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_starting_over_with_some_keeps_the_others(app, write_experiment, rows: Path) -> None:
     """``--fresh --only`` runs one of two points again; the summary has the last row of both."""
     arguments = [str(write_experiment()), "--results", str(rows.parents[1]), "--no-figures"]

@@ -27,6 +27,7 @@ def test_the_network_its_speeds_and_the_cut_are_picked() -> None:
     assert explorer.comparison.cut.topology == load_topology("dgx_a100:boxes=3")
 
 
+@pytest.mark.slow
 def test_a_file_of_ones_own_is_a_network(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     write_topology(load_topology("mi250:boxes=2"), path)

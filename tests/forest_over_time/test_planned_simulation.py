@@ -38,6 +38,7 @@ def test_the_time_is_that_of_the_plan(schedule: AnySchedule, us: int):
     assert found.timeline.end_s.max() == pytest.approx(us * 1e-6, rel=1e-12)
 
 
+@pytest.mark.first_rows(1)
 @pytest.mark.parametrize(
     ("collective", "size"), in_turn(["allgather", "allreduce"], [1_000_000, 16_000_000])
 )

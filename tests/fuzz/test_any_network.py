@@ -14,6 +14,7 @@ BLOCKS, SOON, SEEDS = 10, 2, 20
 """Networks of all kinds in turn, in so many blocks, of which some are left to test-all."""
 
 
+@pytest.mark.first_rows(1)
 @pytest.mark.parametrize("block", seeds(BLOCKS, SOON))
 def test_claims_about_any_network_are_true(block: int) -> None:
     """Optimum, schedule, fixed k, certificate; less bandwidth is never faster."""

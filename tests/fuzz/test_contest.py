@@ -42,6 +42,7 @@ def test_no_method_beats_a_bound_or_an_optimum(block: int) -> None:
             assert not outcome.failure, f"{outcome.command}: {outcome.failure}"
 
 
+@pytest.mark.first_rows(1)
 @pytest.mark.parametrize(
     ("spec", "collective"),
     [

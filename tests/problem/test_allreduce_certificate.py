@@ -55,6 +55,7 @@ def assert_proved(topology: Topology, path: Path) -> None:
     assert script.stdout.endswith(f"takes {verdict.time_s_per_gb} s per GB and none less\n")
 
 
+@pytest.mark.first_rows(1)
 @pytest.mark.parametrize("block", every(6, range(BLOCKS)))
 def test_certificates_of_random_networks_equal_the_program(block: int, tmp_path: Path) -> None:
     """200 in all: the bound in fractions is the program's value, and a schedule attains it."""

@@ -34,6 +34,7 @@ def test_every_python_has_exactly_one_wheel() -> None:
     assert [one.version for one in builders(PYTHONS[:1])] == [(3, 13)]
 
 
+@pytest.mark.slow
 def test_interpreters_are_found_and_named_ones_checked() -> None:
     """That of the tests is among them; what is no Python is refused."""
     found = [one.version for one in found_interpreters()]

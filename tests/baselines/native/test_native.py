@@ -79,6 +79,7 @@ _methods.match_chunks(3000, gpu, np.roll(gpu, -1), np.ones(3000, np.int64), 8, T
 """
 
 
+@pytest.mark.slow
 def test_ctrl_c_stops_native_work() -> None:
     """SIGINT during a long trial ends the process as KeyboardInterrupt, not at its end."""
     with subprocess.Popen(

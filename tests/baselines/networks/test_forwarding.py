@@ -114,6 +114,7 @@ def test_paths_have_the_cost_of_dijkstra(topology: Topology) -> None:
         assert len(set(nodes)) == len(nodes) == min(len(least), MAX_PATHS)
 
 
+@pytest.mark.slow
 @given(topologies())
 def test_going_hop_by_hop_at_once_changes_no_path(topology: Topology) -> None:
     """Where no sender has ties its receiver's paths are not listed one by one."""

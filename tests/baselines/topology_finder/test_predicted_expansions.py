@@ -55,6 +55,7 @@ def check_all(found: Found) -> None:
             assert takes.time_s_per_gb * one.degree == FASTER.get(one.name, time), one.name
 
 
+@pytest.mark.slow
 def test_all_networks_take_the_predicted_time() -> None:
     check_all(search(range(2, 13), 4, TABLE.times_of))
 

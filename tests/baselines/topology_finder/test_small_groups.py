@@ -12,6 +12,7 @@ NUMBER = [1, 1, 1, 2, 1, 2, 1, 5, 2, 2, 1, 5, 1, 2, 1, 14, 1, 5, 1, 5, 2, 2, 1, 
 """Groups of each order from 1 (OEIS A000001)."""
 
 
+@pytest.mark.slow
 def test_there_are_as_many_groups_as_known() -> None:
     assert [len(groups(order)) for order in range(1, 25)] == NUMBER
 

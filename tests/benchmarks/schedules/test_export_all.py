@@ -38,6 +38,7 @@ def test_kept_rows_are_not_tried_again(tmp_path: Path, monkeypatch: pytest.Monke
     assert tried == CASES[1:]
 
 
+@pytest.mark.slow
 def test_another_process_comes_to_the_same(tmp_path: Path) -> None:
     (found,) = sweep(CASES[:1], tmp_path / "rows.jsonl", 60, 2)
     assert (found.case, found.said) == (CASES[0], RIGHT)

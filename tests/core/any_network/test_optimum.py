@@ -151,6 +151,7 @@ def test_a_bound_is_known_at_once():
     assert bound.algbw_gb_s >= Fraction(32 * 775, 96)
 
 
+@pytest.mark.slow
 def test_equal_classes_of_links_are_one_variable():
     """1024 GPUs, one NIC dead one way: 1023 x 25 GB/s enter ib, 1016 shards leave it 128 times."""
     network = load_topology("dgx_a100:boxes=128").without("b0.gpu0 -> ib")

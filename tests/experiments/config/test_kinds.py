@@ -80,6 +80,7 @@ def test_no_two_kinds_have_one_name() -> None:
         register(Kind(name="lines", summary="again", draws="a:b"))
 
 
+@pytest.mark.slow
 def test_no_drawing_code_is_loaded_to_read_an_experiment() -> None:
     """Matplotlib takes as long as all the rest together."""
     program = (

@@ -165,6 +165,7 @@ def test_an_ordinate_is_labelled_wherever_it_is_another_one() -> None:
     assert [axes.get_ylabel() for axes in picture.axes] == ["pipelined", "", "by makespan"]
 
 
+@pytest.mark.first_rows(1)
 @pytest.mark.parametrize("tops", [(100, 1.5), (1.5, 100)])
 def test_panels_of_a_shared_logarithmic_ordinate_have_ticks_for_all_values(tops) -> None:
     """One panel spans five decades, the other less than one: powers of ten, no text on another."""

@@ -76,6 +76,7 @@ def test_invalid_plots_raise_typed_errors(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.first_rows(2)
 @pytest.mark.parametrize("kind", every(5, KINDS))
 def test_names_are_never_parsed_as_mathematics(kind: str, tmp_path: Path) -> None:
     """A file a$b_{$.yaml, a parameter $x_{$ and such a title are drawn as they are written."""

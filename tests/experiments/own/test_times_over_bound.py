@@ -104,6 +104,7 @@ def test_allreduces_between_boxes_are_near_the_bound_up_to_256_kb() -> None:
     assert max(allreduce(name, size).of_bound for name in boxes for size in SIZES[:5]) < 1.03
 
 
+@pytest.mark.slow
 def test_other_schedules_are_tried_with_allreduces() -> None:
     with_baseline = {(row.topology, row.collective) for row in STORED if row.baseline}
     copying = [name for name in NETWORKS if name.startswith(("dgx_h100", "nvl72"))]

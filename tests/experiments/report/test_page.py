@@ -84,6 +84,7 @@ def test_names_cannot_be_markup() -> None:
     assert [one.partition(",")[0] for one in evil.loads] == ["data:image/svg+xml;base64"]
 
 
+@pytest.mark.slow
 def test_equal_rows_give_equal_pages() -> None:
     assert made(clusters_of_rows()) == page_of_clusters()
 
@@ -147,6 +148,7 @@ def test_equal_rows_give_equal_files(tmp_path: Path) -> None:
     assert b"toy, from ?<" in first
 
 
+@pytest.mark.first_rows(2)
 @pytest.mark.parametrize(
     ("name", "message"),
     [

@@ -37,6 +37,7 @@ OTHERS = {
 """Pictures in the pages that no experiment draws, and who tests the command that does."""
 
 
+@pytest.mark.slow
 def test_figures_are_drawn_from_the_rows_alone(clone: Path) -> None:
     """A summary and a figure as PNG and PDF; no row is made or lost."""
     toy = clone / "experiments/toys/toy.yaml"

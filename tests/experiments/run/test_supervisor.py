@@ -70,6 +70,7 @@ def test_a_finished_point_has_every_column() -> None:
     assert row.killed is False
 
 
+@pytest.mark.first_rows(3)
 @pytest.mark.parametrize(
     ("method", "status", "reason"),
     [
@@ -131,6 +132,7 @@ def test_children_that_a_method_leaves_behind_are_ended(tmp_path: Path) -> None:
     assert ended(int(note.read_text()))
 
 
+@pytest.mark.first_rows(1)
 @pytest.mark.parametrize("method", ["zoo:allocates", "zoo:allocates_in_child"])
 def test_memory_beyond_the_limit_is_stopped(method: str) -> None:
     """2 GB in steps of 40 MB, or 0.6 GB in a child; the limit is a fifth of a GB."""
@@ -148,6 +150,7 @@ def test_shared_memory_counts_once() -> None:
     assert (row.status, row.reason) == (Status.OK, "")
 
 
+@pytest.mark.slow
 def test_the_parent_s_memory_is_not_the_worker_s() -> None:
     """We hold 400 MB while the worker runs; getrusage would have charged it with that."""
     hoard = bytearray(os.urandom(1024)) * 400_000

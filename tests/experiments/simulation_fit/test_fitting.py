@@ -18,6 +18,7 @@ def measured() -> list[Measurement]:
     return measured_with()
 
 
+@pytest.mark.slow
 def test_the_settings_behind_measurements_are_found(measured: list[Measurement]) -> None:
     """Alpha 8 us, 30 us a run, 80 % of the bandwidth; costs that are not there are dropped."""
     seen: list[tuple[int, int]] = []

@@ -49,6 +49,7 @@ def by_simpy(made: list[Task]) -> dict[str, tuple[float, float]]:
     return found
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(tasks())
 def test_every_task_runs_when_an_independent_simulation_says(made: list[Task]) -> None:

@@ -42,6 +42,7 @@ def test_an_iteration_is_that_of_its_parts() -> None:
     assert made.visible("all-to-all") is None
 
 
+@pytest.mark.slow
 def test_the_given_schedule_is_used() -> None:
     """A ring's, whatever the method would make for this collective."""
     topology = load_topology("torus:dims=4x4")

@@ -70,6 +70,7 @@ def test_the_packing_of_204_random_networks_is_the_cores(start: int, kind: str) 
         check_packing(found)
 
 
+@pytest.mark.first_rows(1)
 @pytest.mark.parametrize(
     ("spec", "algbw_gb_s"),
     [

@@ -55,6 +55,7 @@ def test_groups_move_into_boxes(collective: str, exhaustive: bool) -> None:
     assert found.is_best or not exhaustive
 
 
+@pytest.mark.slow
 def test_the_kind_with_more_data_is_inside_the_boxes() -> None:
     """Its groups leave the other kind across the boxes, whichever is named first."""
     heavy, light = Kind("h", 4, "allreduce", 64_000_000), Kind("l", 2, "allreduce", 1_000_000)

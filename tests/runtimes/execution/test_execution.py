@@ -73,6 +73,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.first_rows(1)
 @pytest.mark.parametrize(
     ("name", "dtype"),
     [

@@ -214,6 +214,7 @@ def plans(schedule: Any, instances: Sequence[int] = INSTANCES) -> list[Any]:
     return [parse_plan(export(program, MscclppOptions(instances=n)).text).plan for n in instances]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [3, pytest.param(len(INSTANCES), marks=pytest.mark.slow)])
 def test_plans_with_more_instances_rank_higher_as_they_were_measured(count: int) -> None:
     """One tree a GPU: with one instance, a threadblock copies a shard of 1/16 once and puts it 8

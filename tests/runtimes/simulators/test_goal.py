@@ -269,6 +269,7 @@ def test_an_unknown_simulator_is_reported() -> None:
         GoalOptions(simulator="ns3")  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_limits_of_the_simulators_are_reported() -> None:
     """Sizes have 31 bits: two GPUs swap 2^31 bytes each. CPUs have numbers up to 254."""
     program = compile_program(generate("ring:nodes=2").schedule)

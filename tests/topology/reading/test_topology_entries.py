@@ -33,6 +33,7 @@ def test_a_fault_in_a_later_piece_has_its_own_place() -> None:
         checked_entry(Document(document, "net"))
 
 
+@pytest.mark.slow
 def test_one_of_a_million_faults_is_reported_and_few_are_kept() -> None:
     """A thousand entries that are no mappings are reported as one, and 999 more; then it stops."""
     with pytest.raises(InvalidTopologyError, match=r"\(and 1000 more\)$"):

@@ -51,6 +51,7 @@ def test_planes_of_any_proportions_become_one_switch() -> None:
     assert {link.bandwidth_gb_s for link in planes.merged.links} == {Fraction(450)}
 
 
+@pytest.mark.first_rows(2)
 @pytest.mark.parametrize(
     ("spec", "switches"),
     [("nvl72:racks=2", 3), ("nvl72:gpus_per_rack=4,planes=3", 1), ("dgx_h100:boxes=2", 3)],

@@ -78,6 +78,7 @@ def test_machines_grow_as_in_the_reference(spec: str, reading: tuple[str, str]) 
     assert check_against_the_reference(topology, unit, *reading)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ports", every(len(PORTS), PORTS))
 def test_more_bandwidths_than_queues_and_more_words_than_one(ports: str) -> None:
     """70 GPUs take two words of bits, and their links have more than eight bandwidths."""

@@ -277,6 +277,7 @@ def most_at_once(uses: list[Use]) -> Fraction:
     return most(0, frozenset())
 
 
+@pytest.mark.slow
 def test_links_that_may_be_busy_at_once_never_ask_for_more_than_there_is() -> None:
     """Of each physical link, the most that logical ones ask for; now and then it is all of it."""
     chance = random.Random(3)

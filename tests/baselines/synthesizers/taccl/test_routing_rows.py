@@ -183,6 +183,7 @@ def test_symmetric_chunks_arrive_at_once_in_program_and_routes() -> None:
     assert routing.time_us(rows.routes(again.x)) <= objective * routing.unit_us
 
 
+@pytest.mark.first_rows(1)
 @pytest.mark.parametrize("collective", ["allgather", "all-to-all"])
 def test_no_routes_beat_the_proved_bound_under_any_symmetry(collective: str) -> None:
     chance = random.Random(4)

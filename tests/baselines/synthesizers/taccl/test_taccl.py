@@ -80,6 +80,7 @@ def test_the_public_code_s_results(
     assert schedule.clock.finish_us <= finish
 
 
+@pytest.mark.slow
 def test_exactly_the_remote_links_take_their_latency_besides() -> None:
     """8 chunks of 107.6 us over the one link between two chassis, where the public code has 107."""
     spec = f"ndv2:chassis=2,{NVLINK},{NICS},between=direct"
@@ -87,6 +88,7 @@ def test_exactly_the_remote_links_take_their_latency_besides() -> None:
     assert reported["routing"].incumbent == pytest.approx(860.8)
 
 
+@pytest.mark.slow
 def test_taccl_s_own_files_give_its_results(tmp_path: Path) -> None:
     """A topology file of TACCL's with the number of boxes, and a sketch file in JSON."""
     network = tmp_path / "topo-ndv2-1MB.json"

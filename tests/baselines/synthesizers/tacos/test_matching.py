@@ -223,6 +223,7 @@ def test_a_deadline_that_is_past_stops_a_trial() -> None:
     assert run_trial(2, links, 1, seed=0, deadline=time.monotonic() + 999).is_complete
 
 
+@pytest.mark.slow
 def test_ctrl_c_stops_a_trial() -> None:
     """In the middle of one that takes a minute, though no deadline is asked for.
 

@@ -71,6 +71,7 @@ def alone(topology: Topology, tenant: Tenant, **asked: Any) -> Fraction:
     return schedule.clock.finish_us
 
 
+@pytest.mark.first_rows(2)
 @pytest.mark.parametrize("spec", [*SPECS, SWITCHED])
 def test_together_is_never_faster_than_the_slowest_alone(spec: str) -> None:
     topology, stored = load_topology(spec), {"crossing": "stored"}

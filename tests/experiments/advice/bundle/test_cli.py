@@ -33,6 +33,7 @@ def test_machines_get_the_index(folder: Path, tmp_path: Path) -> None:
     assert [one["protocol"] for one in found["ranges"]] == ["LL", "LL"]
 
 
+@pytest.mark.slow
 def test_unused_entries_cost(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(executor_limits, "GPU_THREADBLOCKS", 8)
     shown = invoke("bundle", "export", folder, "-o", tmp_path / "bundle").stdout

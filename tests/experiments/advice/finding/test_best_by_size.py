@@ -3,6 +3,8 @@
 import csv
 from pathlib import Path
 
+import pytest
+
 from baselines.topology_finder.finder import Question, find
 from baselines.topology_finder.workload import read_workload
 from experiments.advice.finding.best_by_size import (
@@ -17,6 +19,7 @@ from forestcoll.problem.sizes import read_size
 SAMPLE = range(300, 400, 7)
 
 
+@pytest.mark.slow
 def test_small_data_prefer_kautz_graphs_and_large_data_circulants(tmp_path: Path) -> None:
     best = best_by_size(SAMPLE, 4, ("1MB", "100MB"))
     counts = write_best(best, tmp_path / "figure")

@@ -31,6 +31,7 @@ def test_the_front_is_a_table_with_its_bounds() -> None:
     )
 
 
+@pytest.mark.slow
 def test_machines_get_the_bound_on_the_rate_without_all_to_alls() -> None:
     """Swapped networks have none: their distances are not predicted."""
     one, other = document(*FIND, "--nodes", "20", "--degree", "3", "--swaps", "500")["networks"]

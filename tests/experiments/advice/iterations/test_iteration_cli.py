@@ -45,6 +45,7 @@ def test_own_layers_have_measured_times(tmp_path: Path) -> None:
     assert text["runs"][0]["bucket_bytes"] == 2**20
 
 
+@pytest.mark.slow
 def test_timelines_are_drawn(tmp_path: Path) -> None:
     picture = tmp_path / "timeline.svg"
     model = ("iteration", "switch-base-256", "hypercube:dimension=3", "--parallel", "expert")

@@ -20,6 +20,7 @@ NETWORK = "dgx_a100:boxes=2"
 SIZES = ["1KB..16KB", "1MB", "1GB"]
 
 
+@pytest.mark.first_rows(1)
 @pytest.mark.parametrize("ending", [".npz", ".json"])
 def test_files_are_proved_and_take_the_time_of_the_index(tmp_path: Path, ending: str) -> None:
     folder = Folder(tmp_path / "best", ending)

@@ -1,5 +1,7 @@
 """Queues, and the threadblocks at their ends."""
 
+import pytest
+
 from forestcoll import compile_program
 from forestcoll.runtimes.msccl.exporter.channels import Block, Queue, blocks_of, queues_of
 from forestcoll.runtimes.msccl.exporter.executor_limits import (
@@ -33,6 +35,7 @@ def test_transfers_to_one_gpu_are_spread_over_the_channels() -> None:
     assert used == {0, 1, 2, 3}
 
 
+@pytest.mark.slow
 def test_a_gpu_with_too_many_threadblocks_lets_some_do_two_things() -> None:
     """64 GPUs that all send to all: 63 that send and 63 that receive are 63 that do both."""
     draft = Draft.of(compile_program(make("direct", "allgather", "torus:dims=8x8")))

@@ -393,6 +393,7 @@ def test_findings_are_so_many_at_most() -> None:
     assert Kind.DATA in result.more
 
 
+@pytest.mark.first_rows(1)
 @pytest.mark.parametrize(
     ("chunks", "count", "what"),
     [(MOST_CELLS, 1, "its buffers have"), (71, 71, "chunks are moved")],

@@ -147,6 +147,7 @@ def test_boxes_in_place_and_in_two_instances() -> None:
         check(program, MscclppOptions(in_place=True, instances=2), launches=3)
 
 
+@pytest.mark.slow
 def test_mutants_of_plans_with_port_channels_are_caught() -> None:
     """Each plan with one operation changed: what the slow machine gets wrong is not right."""
     counts, most = Counter[bool](), rounds(3, 1)
@@ -343,6 +344,7 @@ def test_schedules_without_a_plan_are_refused() -> None:
         to_mscclpp(compile_program(best_flow("ring:nodes=4")), in_place)
 
 
+@pytest.mark.first_rows(2)
 @pytest.mark.parametrize("spec", ["ring:nodes=5", "torus:dims=2x3", "dgx_a100:boxes=2"])
 def test_all_to_alls_on_paths_are_written(spec: str) -> None:
     """GPUs on the way store what they forward; a GPU's part for itself is copied."""

@@ -49,6 +49,7 @@ def test_the_time_limit_reports_the_bound() -> None:
     assert caught.value.bound == 2
 
 
+@pytest.mark.slow
 def test_the_search_tries_fewer_epochs_after_a_success(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the least number stays open, more epochs are tried, then fewer of these."""
     network, demand = instance("torus:dims=3x3", "allgather", chunks=2)
