@@ -22,7 +22,7 @@ class Compared(InARow):
         Theoretical algorithmic bandwidth of its schedule, pipelined; None without a schedule.
     bound_gb_s : Fraction, optional
         The optimum of the network, or the bound on allreduces of its model: with or without
-        switches that add and copy. None for an all-to-all.
+        switches that multicast and reduce. None for an all-to-all.
     synchronous_gb_s : Fraction, optional
         The same in synchronous steps, each of which waits for its slowest link; None for flows.
     steps : int, optional

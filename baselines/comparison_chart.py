@@ -45,7 +45,7 @@ def draw_comparison(compared: Sequence[Compared]) -> Figure:
     bounds = sorted({one.bound_gb_s for one in made if one.bound_gb_s is not None})
     for bound, style in zip(bounds, ("--", ":"), strict=False):
         adding = bound != bounds[0]  # the switches of some methods add, those of others forward
-        label = "optimum, switches add" if adding else "optimum"
+        label = "optimum, switches reduce" if adding else "optimum"
         axes.axvline(float(bound), color=CROSSING, lw=1.2, ls=style, label=label)
     texts = [_attained(rate, one.bound_gb_s) for rate, one in zip(rates, made, strict=True)]
     name_rows(axes, [one.method for one in made], texts, points=8)

@@ -182,7 +182,7 @@ def _runner(method: Method, collective: str, seconds: float) -> Callable[[Topolo
 
 
 class _Bounds:
-    """The bounds of a collective; switches that add and copy have another one for allreduces."""
+    """The bounds of a collective; for allreduces another one if switches multicast and reduce."""
 
     def __init__(self, topology: Topology, collective: str) -> None:
         self._topology, self.collective = topology, collective

@@ -121,7 +121,7 @@ def by_walks(forest: MulticastForest) -> tuple[int, Fraction, int]:
 @settings(deadline=None, max_examples=20)  # programs may run
 @given(topology=topologies(("bidirectional",)))
 def test_multicast_trees_are_measured_and_bounded(topology: Topology) -> None:
-    """Every switch copies; hops lead from one node that copies to the next."""
+    """Every switch multicasts; hops lead from one node that copies to the next."""
     copying = marked(topology, {node.name for node in topology.nodes if node.is_switch})
     both = multicast(generate(copying, collective="allreduce").schedule)
     for forest in both.phases:

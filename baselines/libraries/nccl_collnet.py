@@ -11,7 +11,7 @@ The data is cut into one slice a rail. In a box the head of a rail, a GPU with a
 slice and sends the sum into the network, which returns the total. In "direct" every GPU sends the
 slice to the head, and gets the total from it. In "chain" the slice passes all GPUs of the box, the
 head last; the total goes back along the chain. Switches in boxes only forward: ``nccl-nvls`` is
-the form in which they copy and add.
+the form in which they multicast and reduce.
 
 A box of n GPUs with n rails loads each GPU with (n - 1) / n of the data in each phase, in either
 form. SHARP needs no root; our trees do, so boxes take turns as root.

@@ -334,7 +334,7 @@ def _reversed(forest: MulticastForest, walk: tuple[int, ...]) -> tuple[int, ...]
 METHODS = (
     Method(
         name="nccl-nvls",
-        summary="NVSwitches copy and add, SHARP or a ring per NIC between the boxes",
+        summary="NVSwitches multicast and reduce, SHARP or a ring per NIC between the boxes",
         source="NCCL NVLS (2.17 and later)",
         generate=generate,
         collectives=("allreduce", "allgather", "reduce-scatter"),
@@ -342,7 +342,7 @@ METHODS = (
     ),
     Method(
         name="nccl-nvls-tree",
-        summary="NVSwitches copy and add, a double binary tree per NIC between the boxes",
+        summary="NVSwitches multicast and reduce, a double binary tree per NIC between the boxes",
         source="NCCL NVLSTree (2.18 and later)",
         generate=generate_tree,
         collectives=("allreduce",),

@@ -274,7 +274,7 @@ def _bounds(
         forwarding = topology.like(topology.name, plain, topology.links, shared=topology.shared)
         models = [
             ("bound, switches forward", forwarding, Fraction(0), None),
-            ("bound, switches copy and add", topology, reached, proof),
+            ("bound, multicast + reduction", topology, reached, proof),
         ]
     rank = None
     if root is not None and collective in ROOTED:

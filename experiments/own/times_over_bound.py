@@ -7,8 +7,8 @@ figure.
 The planned time is that of a forest over time by a plan of its rates. Simulated times have data
 fluid, too (windows without limit), but share links by fairness or by the longest chain first; the
 least over both and some numbers of pipeline chunks counts. Allreduces are compared with baselines
-that take few latencies, or let switches add, and with an allgather of all inputs, which every GPU
-then adds up.
+that take few latencies, or let switches reduce, and with an allgather of all inputs, which every
+GPU then adds up.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def _gathered_us(inputs: TimedForests, size: int) -> float:
 
 
 def _others(topology: Topology, collective: str) -> Iterator[tuple[str, Simulator]]:
-    """Yield baselines, and trees over switches that copy, ready to be simulated."""
+    """Yield baselines, and trees over switches that multicast, ready to be simulated."""
     if collective == "broadcast" and any(node.multicast for node in topology.nodes):
         options = Options(collective=collective, root=0, multicast=True)
         copied = generate(topology, options).schedule

@@ -124,13 +124,13 @@ class GpuDistances:
         return np.asarray(dijkstra(graph))
 
     def acting(self, nodes: Iterable[int]) -> list[int]:
-        """Return the nodes that may copy or add."""
+        """Return the nodes that may multicast or reduce."""
         return [v for v in nodes if not forwards(self.topology, v)]
 
     def ends(self, nodes: Iterable[int], over: Mapping[int, int], *, ahead: bool) -> list[int]:
         """Return the GPUs among some nodes, and what a transfer over others may begin or end at.
 
-        What has no such link, such as a switch that adds in a box, ends no transfer.
+        What has no such link, such as a switch that reduces in a box, ends no transfer.
         """
         beside, gpus = self.beside[ahead], frozenset(self.topology.compute)
         return [

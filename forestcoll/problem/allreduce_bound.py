@@ -188,8 +188,10 @@ class AllreduceBound(InBrief):
     @property
     def model(self) -> str:
         """Return in words which allreduces it bounds."""
-        at = "one GPU or switch that adds" if self.multicast else "one GPU"
-        switches = "marked switches copy and add" if self.multicast else "switches only forward"
+        at = "one GPU or switch that reduces" if self.multicast else "one GPU"
+        switches = (
+            "marked switches multicast and reduce" if self.multicast else "switches only forward"
+        )
         where = f"{at}, in the proportions of the weights" if self.weights else at
         return f"each piece summed up at {where}; {switches}"
 

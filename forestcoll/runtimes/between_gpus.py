@@ -118,7 +118,7 @@ class _Joining:
         for one in found:
             # Two transfers brought this unit, and the switch sends it once.
             if one.first < first:
-                raise self._not_passed_on(self._tail[transfer], "adds up data")
+                raise self._not_passed_on(self._tail[transfer], "reduces data")
             if one.first > first:
                 break
             first = one.end
@@ -137,7 +137,7 @@ class _Joining:
             left += [part for part in some[1:] if part]
         # Units that came, but wait no longer, were sent on before.
         if sum(one.end - one.first for one in taken) != sum(p.end - p.first for p in common):
-            raise self._not_passed_on(self._head[need], "copies data")
+            raise self._not_passed_on(self._head[need], "multicasts data")
         self._waiting[need] = left
         return taken
 

@@ -6,12 +6,12 @@ forward. A tree is a set of walks in which every multicasting node but the root 
 So a unit that enters a forwarding node leaves it once, on the same walk.
 
 In a reduction the walks run the other way: every node but the root sends its sum once, and a marked
-switch adds as a GPU does.
+switch reduces as a GPU does.
 
-NVLS sends more than that: a switch copies to all GPUs of its box, the sender included, and adds
-the data of all of them, that of the sum's receiver included. *Loopback* is a walk from a switch
-back to a GPU that sends to it in the same tree; in a reduction, a walk from a GPU to the switch
-that sends it the sum. Loopback loads its links but is not part of the tree.
+NVLS sends more than that: a switch multicasts to all GPUs of its box, the sender included, and
+reduces the data of all of them, that of the sum's receiver included. *Loopback* is a walk from a
+switch back to a GPU that sends to it in the same tree; in a reduction, a walk from a GPU to the
+switch that sends it the sum. Loopback loads its links but is not part of the tree.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ def test_the_commands_lead_from_dumps_to_a_right_file(
         done = invoke(*arguments)
         assert done.exit_code == 0, done.output
         printed[arguments[0]] = done.stdout
-    assert "bound, switches copy and add         300       575" in printed["expected"]
+    assert "bound, multicast + reduction         300       575" in printed["expected"]
     assert "NCCL ring                        208.696" in printed["expected"]
     assert "NCCL tree                        257.143" in printed["expected"]
     assert "469.565   -10.00%  any of 24 NICs" in printed["whatif"]

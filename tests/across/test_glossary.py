@@ -15,6 +15,11 @@ REPLACED = (
 )  # fmt: skip
 """Private terms of earlier versions; docs/glossary.md has the ones in their place."""
 
+PHRASES = re.compile(
+    r"\b(cop(y|ies) (and|or) adds?|adds? (and|or) cop(y|ies)|(adding|copying) (switch|hub|server))"
+)
+"""The same in prose: switches multicast and reduce."""
+
 ALLOWED = ("forestcoll/former_names.py",)
 
 
@@ -33,6 +38,27 @@ def test_no_identifier_has_a_replaced_name() -> None:
         for name in _names(path.suffix, path.read_text(encoding="utf-8"), word)
     }
     assert not found, "\n".join(sorted(found))
+
+
+def test_no_text_has_a_replaced_phrase() -> None:
+    listed = subprocess.run(
+        ["git", "ls-files", "*.py", "*.md", "*.hpp", "*.cpp", "*.ipynb"],
+        cwd=ROOT, text=True, capture_output=True, check=True,
+    )  # fmt: skip
+    own = ("CHANGELOG.md", "tests/across/test_glossary.py")
+    found = [
+        f"{name}: {phrase[0]}"
+        for name in listed.stdout.split()
+        if name not in own and (ROOT / name).is_file()
+        for phrase in PHRASES.finditer((ROOT / name).read_text(encoding="utf-8"))
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_a_replaced_phrase_is_found() -> None:
+    assert PHRASES.search("switches that copy and add")
+    assert PHRASES.search("an adding switch")
+    assert not PHRASES.search("a copy is added")
 
 
 def _names(suffix: str, text: str, word: re.Pattern[str]) -> list[str]:

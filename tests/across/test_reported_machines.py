@@ -148,12 +148,12 @@ def test_a_nic_that_receives_at_half_speed_binds_one_direction() -> None:
 
 
 def test_servers_that_add_take_a_quarter_each() -> None:
-    """4 GPUs and 4 adding servers, a NIC of 12.5 GB/s each, at one plain switch (osrg/optcast).
+    """4 GPUs and 4 reducing servers, a NIC of 12.5 GB/s each, at one plain switch (osrg/optcast).
 
     Every GPU sends quarter i to server i and gets the sum back: 12.5 GB/s.
     """
     nodes = "[fabric] g0 [r0*] g1 [r1*] g2 [r2*] g3 [r3*]"
-    net = network_of(nodes, "g0..3 r0..3 - fabric: 12.5", "4 servers that add")
+    net = network_of(nodes, "g0..3 r0..3 - fabric: 12.5", "4 servers that reduce")
     made = generate(net, collective="allreduce", multicast=True).schedule
     verdict = verify(made)
     assert (verdict.algbw_gb_s, verdict.optimal) == (Fraction("12.5"), True)

@@ -61,7 +61,7 @@ def _unmarked(forest: MulticastForest) -> MulticastForest:
 COPYING: Mapping[str, tuple[Callable[[MulticastForest], MulticastForest], str]] = {
     "the last walk is gone": (_without_the_last_walk, "never gets|never sends|to none|of nothing"),
     "a walk is there twice": (_with_a_walk_twice, "2 times; once is enough"),
-    "switches cannot copy": (_unmarked, "switch that is not marked|differ|another topology"),
+    "switches cannot multicast": (_unmarked, "switch that is not marked|differ|another topology"),
     "half the congestion": (lambda f: replace(f, congestion=f.congestion / 2), "congestion"),
     "twice the trees": (lambda f: replace(f, k=2 * f.k), "trees"),
     "other roots": (lambda f: replace(f, root=np.roll(f.root, 1)), "root|trees"),

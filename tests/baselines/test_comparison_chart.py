@@ -33,7 +33,7 @@ def test_each_model_has_its_optimum() -> None:
     found = compare("dgx_h100:boxes=2", ["nccl-nvls", "ring"], "allreduce")
     (axes,) = draw_comparison(found).axes
     labels = [line.get_label() for line in axes.lines]
-    assert labels == ["in synchronous steps", "optimum", "optimum, switches add"]
+    assert labels == ["in synchronous steps", "optimum", "optimum, switches reduce"]
 
 
 def test_a_table_without_a_schedule_has_no_chart() -> None:

@@ -52,7 +52,7 @@ def test_a_schedule_without_a_claim_gets_its_share_of_the_optimum(
     assert _exact(found["at_most_gb_s"]) == Fraction(12, 5)
     assert _exact(found["share_of_optimum"]) == share
     assert found["optimal"] is (share == 1)
-    assert found["at_most_for"] == "any schedule; switches may copy and add"
+    assert found["at_most_for"] == "any schedule; switches may multicast and reduce"
 
 
 def test_few_trees_get_their_share_of_the_optimum(tmp_path: Path) -> None:

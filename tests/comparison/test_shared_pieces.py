@@ -114,7 +114,7 @@ def test_paths_of_an_all_to_all_are_reported_with_their_shares() -> None:
 
 
 def test_walks_of_multicast_trees_are_compared() -> None:
-    """Where switches copy a tree is what it does there, not who is whose parent."""
+    """Where switches multicast a tree is what it does there, not who is whose parent."""
     forest = box()
     found = shared_pieces(forest, forest)
     assert (found.what, found.differing) == ("trees", 0)

@@ -53,7 +53,7 @@ def test_three_sets_pass_on_four_times():
 
 
 def test_a_switch_that_adds_is_no_end_where_it_has_no_link_to_others():
-    """With an adding switch in each box a transfer still carries the data of one GPU at first."""
+    """With a reducing switch in each box a transfer still carries the data of one GPU at first."""
     network = network_of(
         "a@0 b@0 [n*]@0 c@1 d@1 [m*]@1 [s]", "a b - n: 1, c d - m: 1, a b c d - s: 1"
     )

@@ -5,7 +5,7 @@ weights. On each of them all methods that support it do the same collective, and
 
 - none is faster than a bound of that collective and model, whoever computed it;
 - none is faster than a schedule of its model that is called optimal;
-- none is faster than what ``generate`` (or, where switches copy, ``generate_multicast``) makes;
+- none is faster than what ``generate`` (or, with multicast, ``generate_multicast``) makes;
 - ``verify`` and ``cost`` find the same time, and neither steps nor a clock are faster than
   pipelined;
 - MultiTree and TACOS make natively what their slow twins make (:mod:`tests.fuzz.twins`).
@@ -83,7 +83,7 @@ def boxes(chance: random.Random) -> Topology:
 
 
 def marked(chance: random.Random) -> Topology:
-    """A random network some of whose switches copy and add."""
+    """A random network some of whose switches multicast and reduce."""
     kind = chance.choice(["directed", "bidirectional"])
     topology = random_topology(chance.randrange(10**6), kind)
     nodes = tuple(
@@ -136,7 +136,7 @@ class Entry:
 
     @property
     def copies(self) -> bool:
-        """Whether switches copy and add in it."""
+        """Whether switches multicast and reduce in it."""
         phases = self.schedule.phases if isinstance(self.schedule, Allreduce) else [self.schedule]
         marks = any(node.multicast for node in self.schedule.topology.nodes)
         return marks and any(isinstance(phase, MulticastForest) for phase in phases)

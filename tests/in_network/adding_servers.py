@@ -1,4 +1,4 @@
-"""GPUs and servers that add up, behind plain switches (parameter servers, optcast)."""
+"""GPUs and servers that reduce, behind plain switches (parameter servers, optcast)."""
 
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.numbers import Exact

@@ -1,4 +1,4 @@
-"""Schedules in which switches copy and add: as fast as what bounds them."""
+"""Schedules in which switches multicast and reduce: as fast as what bounds them."""
 
 import importlib
 from fractions import Fraction
@@ -37,7 +37,7 @@ def test_multicast_switches_reach_the_optimum(spec: str, best: Fraction, tmp_pat
     verdict = verify(schedule)
     assert verdict.algbw_gb_s == verdict.bound_gb_s == best
     assert verdict.optimal
-    assert "copy and add" in str(verdict.model)
+    assert "multicast and reduce" in str(verdict.model)
     assert cost(schedule).algbw_gb_s == schedule.algbw_gb_s == best
     write_schedule(schedule, tmp_path / "schedule.json")
     assert verify(read_schedule(tmp_path / "schedule.json")) == verdict

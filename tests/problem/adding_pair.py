@@ -1,4 +1,4 @@
-"""Three GPUs with a switch that adds before a switch that multicasts, and prices for them."""
+"""Three GPUs with a switch that reduces before a switch that multicasts, and prices for them."""
 
 from fractions import Fraction
 
@@ -10,7 +10,7 @@ from tests.hand_networks import network_of
 def adding_pair(*, marked: bool) -> Topology:
     """GPUs a, b, c at 5 GB/s to switch in and from switch out; 1 GB/s from in to out.
 
-    Positions: a 0, b 1, c 2, in 3, out 4. The switches copy and add if they are ``marked``.
+    Positions: a 0, b 1, c 2, in 3, out 4. The switches multicast and reduce if they are ``marked``.
     """
     names = "a b c [in*] [out*]" if marked else "a b c [in] [out]"
     return network_of(names, "in > out, a b c > in: 5, out > a b c: 5", "pair")

@@ -71,7 +71,7 @@ def test_prices_are_added_up_link_by_link() -> None:
     ],
 )
 def test_switches_that_add_are_roots(marked: bool, multicast: bool, proved: Fraction) -> None:
-    """An adding switch before a copying one: 3 GB/s over the least of 2 + 2 at a GPU and 3 at each.
+    """A reducing switch before a multicast one: 3 GB/s over the least of 2 + 2 (a GPU) and 3.
 
     ``test_a_switch_that_reduces_is_a_root_of_a_multicast_bound`` has the sum in full.
     """
@@ -128,7 +128,8 @@ def test_the_model_names_the_place_of_sums_and_the_role_of_switches() -> None:
         AllreduceBound.of_cut(ring, [0], into=True, multicast=way).model for way in (True, False)
     ]
     assert words == [
-        "each piece summed up at one GPU or switch that adds; marked switches copy and add",
+        "each piece summed up at one GPU or switch that reduces; "
+        "marked switches multicast and reduce",
         "each piece summed up at one GPU; switches only forward",
     ]
 

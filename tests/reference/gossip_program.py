@@ -29,7 +29,7 @@ _MOST_PATTERNS = 120  # then what they deliver is less than the most, but possib
 
 @dataclass(frozen=True)
 class _Message:
-    """From a node that copies and adds to another, with the moments at which it enters links."""
+    """From one node of gossip to another, with the moments at which it enters links."""
 
     tail: int
     head: int

@@ -302,7 +302,7 @@ def rooted_unit_by_unit() -> StepSchedule:
 
 
 def adding_in_the_switch() -> StepSchedule:
-    """A reduce through a switch that adds: three GPUs send at once, one sum comes out."""
+    """A reduce through a switch that reduces: three GPUs send at once, one sum comes out."""
     sends = [
         *(Send(0, 0, v, 3, reduce=True) for v in (1, 2)),
         Send(1, 0, 3, 0, reduce=True),
@@ -386,7 +386,7 @@ def reduce_over(net: Topology, rows: list[TimedSend] | list[Send], root: int) ->
 
 
 def two_switches() -> Topology:
-    """Four GPUs at two adding switches, ends 4 and 5, all joined to both."""
+    """Four GPUs at two reducing switches, ends 4 and 5, all joined to both."""
     return network_of(
         "g0..3 [w*] [x*]", "g0..3 - w, g0..3 w - x, g0 - g1..3, g1 - g2 g3, g2 - g3", "two switches"
     )

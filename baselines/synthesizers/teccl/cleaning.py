@@ -82,8 +82,8 @@ def _chain(
 ) -> dict[Sent, Sent | None]:
     """Go back over switches without buffers to a node that keeps the chunk, or to a kept transfer.
 
-    Where no switch copies, a solution may contain cycles of transfers that take no time. On return
-    to a switch, the transfers since the first visit are dropped.
+    Where no switch multicasts, a solution may contain cycles of transfers that take no time. On
+    return to a switch, the transfers since the first visit are dropped.
     """
     chain: dict[Sent, Sent | None] = {}
     at: dict[tuple[int, int], Sent] = {}  # what leaves a switch, by switch and time

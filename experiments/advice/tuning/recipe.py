@@ -95,7 +95,7 @@ def forests(
             ]
     if any(node.multicast for node in topology.nodes):
         found += [
-            Recipe(f"forest, {text}, switches copy", FORESTS, {**options, "multicast": True})
+            Recipe(f"forest, {text}, switches multicast", FORESTS, {**options, "multicast": True})
             for text, options in numbers
         ]
     return tuple(found)

@@ -48,7 +48,7 @@ _MOST_VISITS = 5_000_000
 _MOST_REASONS = 4
 """Cuts, switches and shared capacities that are named where several bind together."""
 
-_ANY = "any schedule; switches may copy and add"
+_ANY = "any schedule; switches may multicast and reduce"
 _FORWARDING = "any allreduce in which switches only forward"
 _PAIRS = "any all-to-all; GPUs and switches may forward"
 

@@ -15,7 +15,7 @@ Source:  ours; transfers in *feed* transfers out as in
   Both are dependencies, though such a transfer could begin while its dependency is in flight. So
   an executor may wait a little longer than the schedule, never less.
 - A switch that is not marked ``multicast`` sends each unit once: the first transfer out takes the
-  unit that came in first. A switch that adds puts data into the first transfer out.
+  unit that came in first. A switch that reduces puts data into the first transfer out.
 """
 
 from __future__ import annotations
@@ -206,8 +206,9 @@ class _Taken:
         self._left[early], self._wanted[late] = _without(has, common), _without(wants, common)
         if common and self._moves.reduce[late] and common != self._shared(late, early):
             raise UnsupportedError(
-                "unsupported: a switch that adds nothing sends parts of a transfer on with another "
-                "than those that have the same units; cut the transfers where their ways part"
+                "unsupported: a switch that reduces nothing sends parts of a transfer on with "
+                "another than those that have the same units; cut the transfers where their "
+                "ways part"
             )
         return bool(common)
 
@@ -228,8 +229,9 @@ class _Taken:
         self._left[early] = _without(has, common)
         if common and common != self._shared(late, early):
             raise UnsupportedError(
-                "unsupported: an adding switch sends parts of what comes in with one sum and parts "
-                "with another of the same units; cut the transfers where their ways part"
+                "unsupported: a reducing switch sends parts of what comes in with one sum and "
+                "parts with another of the same units; cut the transfers where their "
+                "ways part"
             )
         return bool(common)
 

@@ -56,8 +56,8 @@ def carried_in_gossip(
     Raises
     ------
     VerificationError
-        If the sets are not disjoint, lack a GPU, or leave out a node that may copy or add; or for a
-        shared capacity that does not exist.
+        If the sets are not disjoint, lack a GPU, or leave out a node that may multicast or reduce.
+        If a shared capacity does not exist.
     """
     check_sets(topology, sets)
     limits = limits_of(topology, shared)
@@ -101,7 +101,7 @@ def limits_of(
 
 
 def check_sets(topology: Topology, sets: Sequence[Sequence[int]]) -> None:
-    """Refuse sets that are not disjoint, lack a GPU, or leave out a node that may copy or add."""
+    """Refuse sets that overlap, lack a GPU, or leave out a node that may multicast or reduce."""
     held = [v for one in sets for v in one]
     if len(sets) < 2:
         fail("gossip needs two sets or more")
@@ -111,13 +111,13 @@ def check_sets(topology: Topology, sets: Sequence[Sequence[int]]) -> None:
         fail("each set of the gossip must hold a GPU")
     for v, node in enumerate(topology.nodes):
         if v not in held and (not node.is_switch or node.multicast):
-            fail(f"{node.name} may copy or add; it must be in a set of the gossip")
+            fail(f"{node.name} may multicast or reduce; it must be in a set of the gossip")
         if node.stores:
             fail(f"{node.name} stores data; gossip is for switches that only forward")
 
 
 class GossipNetwork:
-    """Links both ways, and which nodes may copy or add."""
+    """Links both ways, and which nodes may multicast or reduce."""
 
     def __init__(self, topology: Topology, latencies: Sequence[Fraction]) -> None:
         self.topology = topology
@@ -140,13 +140,13 @@ class GossipNetwork:
         return self._gpus_near[end, back]
 
     def acting(self, nodes: Iterable[int]) -> list[int]:
-        """Return the nodes that may copy or add."""
+        """Return the nodes that may multicast or reduce."""
         return [v for v in nodes if self.acts[v]]
 
     def ends(self, nodes: Iterable[int], over: Collection[int], *, back: bool) -> list[int]:
         """Return the GPUs among some nodes, and what a transfer over others may begin or end at.
 
-        What has no such link, as a switch that adds in a box, ends no transfer.
+        What has no such link, as a switch that reduces in a box, ends no transfer.
         """
         beside, gpus = self.into if back else self.out, frozenset(self.topology.compute)
         return [

@@ -60,7 +60,7 @@ def priced_weight(bound: RateBound, *, copies: bool) -> Fraction:
         if copies and topology.nodes[one.switch].multicast:
             fail(
                 f"{topology.nodes[one.switch].name} has the price of a switch that forwards, but "
-                f"it may copy and add"
+                f"it may multicast and reduce"
             )
     if total == 0:
         fail("no priced cut holds any data; the prices prove nothing")

@@ -206,7 +206,9 @@ def proved_rate(bound: TimeBound, rate: RateBound | AllreduceBound | PriceBound)
     if rate.weights:
         fail("the bound on the rate is of sums at certain GPUs; it must allow all")
     if copies and not rate.multicast:
-        fail("the bound on the rate is for switches that only forward; some may copy and add")
+        fail(
+            "the bound on the rate is for switches that only forward; some may multicast and reduce"
+        )
     return check_bound(rate)
 
 

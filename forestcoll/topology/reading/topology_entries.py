@@ -115,7 +115,9 @@ class NodeEntry(_Entry):
     )
     box: int | None = Field(None, ge=0, description="The machine it sits in, for people.")
     index: int | None = Field(None, ge=0, description="Its number there, for people.")
-    multicast: bool = Field(False, description="Whether a switch can copy and reduce data itself.")
+    multicast: bool = Field(
+        False, description="Whether a switch can multicast and reduce data itself."
+    )
     stores: bool = Field(False, description="Whether a switch can keep data and send it on later.")
 
 

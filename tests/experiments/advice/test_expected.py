@@ -32,13 +32,13 @@ def rates(spec: str, collective: str) -> dict[str, Fraction | None]:
 
 
 def test_a_box_reaches_its_links_and_with_nvls_almost_twice_that() -> None:
-    """450 GB/s into each of 8 GPUs: busbw 450, or 7/4 of 450 where the switch adds and copies.
+    """450 GB/s into each of 8 GPUs: busbw 450, or 7/4 of 450 with multicast and reduction.
 
     With NVLS a GPU's own eighth passes the switch as well: 7/4 of 8/9 of 450.
     """
     found = rates("dgx_h100:boxes=1", "allreduce")
     assert found["bound, switches forward"] == found["NCCL ring"] == 450
-    assert found["bound, switches copy and add"] == found["ForestColl"] == Fraction(1575, 2)
+    assert found["bound, multicast + reduction"] == found["ForestColl"] == Fraction(1575, 2)
     assert found["NCCL NVLS"] == 700
     assert found["NCCL NVLS tree"] is None
 

@@ -200,7 +200,7 @@ def refused(program: Any, kind: type[ForestCollError], message: str) -> None:
 
 
 def test_what_has_no_sends_between_gpus_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    refused(compile_program(of_type("multicast forest")), UnsupportedError, "copies data")
+    refused(compile_program(of_type("multicast forest")), UnsupportedError, "multicasts data")
     refused(compile_program(weighted("allgather")), UnsupportedError, "equal shares")
     monkeypatch.setattr(home, "_MOST_TRANSFERS", 5)
     refused(compile_program(ring(4)), ExportError, "24 transfers, and 1 to 5 are possible")

@@ -92,7 +92,7 @@ def test_a_cut_that_is_around_no_part_bounds_allreduces_too() -> None:
     rings = "a - b c: 9, b - c: 9, d - e f: 9, e - f: 9, a - d"
     found = bound_of(network_of("a b c d e f", rings, "two rings"), "allreduce")
     assert found.algbw_gb_s == 1
-    assert found.model == "any schedule; switches may copy and add"
+    assert found.model == "any schedule; switches may multicast and reduce"
     assert "must" in found.by
 
 

@@ -161,7 +161,7 @@ def test_faster_ports_have_smaller_messages() -> None:
 
 @pytest.mark.parametrize("name", TYPES)
 def test_schedules_of_all_types_run(name: str) -> None:
-    """But where switches copy or add: no rank does."""
+    """But where switches multicast or reduce: no rank does."""
     program = compile_program(schedule(name))
     if with_multicast_switches(program):
         with pytest.raises(UnsupportedError, match="transfers between GPUs only"):

@@ -1,4 +1,4 @@
-"""Ways to spoil a forest in which switches copy, each with what the message must name.
+"""Ways to spoil a forest in which switches multicast, each with what the message must name.
 
 They apply to the one box of :func:`box`, whose trees are alike: each root sends to the switch, and
 the switch to the other three GPUs. In a reduction all of this runs the other way.
@@ -102,7 +102,7 @@ def second_arrival(rows: Rows, walk: Walk) -> None:
 
 @_changed
 def missing_arrival(rows: Rows, walk: Walk) -> None:
-    """The switch copies, but a does not send to it."""
+    """The switch multicasts, but a does not send to it."""
     rows[0].remove(walk(A, W))
 
 
@@ -132,7 +132,7 @@ def useless_arrival(rows: Rows, walk: Walk) -> None:
 
 @_changed
 def copy_at_x(rows: Rows, walk: Walk) -> None:
-    """The switch that cannot copy does so."""
+    """The switch that cannot multicast does so."""
     rows[0] = [walk(A, X), walk(X, B), walk(X, C), walk(X, D)]
 
 
@@ -155,7 +155,7 @@ def swapped_shards(rows: Rows, walk: Walk) -> None:
 
 
 def unmarked(forest: MulticastForest) -> MulticastForest:
-    """The switch cannot copy after all."""
+    """The switch cannot multicast after all."""
     nodes = tuple(replace(node, multicast=False) for node in forest.topology.nodes)
     return replace(forest, topology=replace(forest.topology, nodes=nodes))
 

@@ -81,7 +81,7 @@ ROW_MUTATIONS: dict[str, Callable[[StepSchedule, int], StepSchedule | None]] = {
     "left out": _dropped,
     "to another GPU": _misdirected,
     "of another chunk": _other_chunk,
-    "adds or copies": _other_kind,
+    "reduces or multicasts": _other_kind,
     "begins a unit late": lambda schedule, row: _cut(schedule, row, 1, -1),
     "ends a unit early": lambda schedule, row: _cut(schedule, row, 0, -1),
     "begins before its chunk": lambda schedule, row: _cut(schedule, row, -10, 10),

@@ -85,7 +85,7 @@ def test_loads_are_those_of_the_schedule(name: str) -> None:
 
 
 def test_only_gpus_that_receive_sums_take_reduction_time() -> None:
-    """A switch that adds does so at the speed of its links."""
+    """A switch that reduces does so at the speed of its links."""
     topology = load_topology("dgx_h100:boxes=1,nvls=true")
     made = generate(topology, collective="reduce-scatter", multicast=True).schedule
     program = compile_program(made)

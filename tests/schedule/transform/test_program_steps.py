@@ -42,7 +42,7 @@ def test_a_sum_that_has_left_excludes_later_summands() -> None:
 
 
 def test_arrivals_at_a_switch_are_not_moved_before_its_sends() -> None:
-    """A sum that the switch adds waits for its last part: b's own part with c's, which is d + c."""
+    """A sum at the switch waits for its last part: b's own part with c's, which is d + c."""
     star = network_of("a b c d [w*]", "a b c d - w, c - d", "star")
     sends = [
         Send(0, 0, 3, 2, reduce=True),

@@ -163,7 +163,7 @@ def test_a_shared_capacity_that_does_not_exist_is_refused():
         ([[0, 1], [1, 2, 3]], "disjoint sets of nodes"),
         ([[0, 1], [2, 3, 9]], "disjoint sets of nodes"),
         ([[0, 1], [2, 3], [4]], "must hold a GPU"),
-        ([[0, 1], [2]], "d may copy or add"),
+        ([[0, 1], [2]], "d may multicast or reduce"),
     ],
 )
 def test_wrong_sets_are_refused(sets: list[list[int]], message: str):
@@ -173,7 +173,7 @@ def test_wrong_sets_are_refused(sets: list[list[int]], message: str):
 
 def test_switches_that_add_or_store_are_refused_outside_sets():
     multicast = network_of("a b [s*]", "a b - s: 1")
-    with pytest.raises(VerificationError, match="s may copy or add"):
+    with pytest.raises(VerificationError, match="s may multicast or reduce"):
         carried(multicast, [[0], [1]], 20)
     stores = network_of("a b [s+]", "a b - s: 1")
     with pytest.raises(VerificationError, match="s stores data"):

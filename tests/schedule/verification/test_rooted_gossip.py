@@ -142,7 +142,7 @@ def test_a_shared_capacity_that_does_not_exist_is_refused():
 
 
 def test_wrong_sets_are_refused():
-    with pytest.raises(VerificationError, match="d may copy or add"):
+    with pytest.raises(VerificationError, match="d may multicast or reduce"):
         carried(PAIRS, [[0, 1], [2]], 0, 20)
 
 

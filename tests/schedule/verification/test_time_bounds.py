@@ -186,7 +186,7 @@ MUTANTS: dict[str, tuple[Callable[[], TimeBound], str]] = {
     ),
     "rate without copies": (
         lambda: multicast_switch(),
-        "may copy and add",
+        "may multicast and reduce",
     ),
 }
 
@@ -333,6 +333,6 @@ def test_sums_where_switches_only_forward_are_no_proof_where_some_add():
         time_us=Fraction(1, 1000),
         proof=DelayedRate(replace(bound, topology=marked, multicast=False), Fraction(0)),
     )
-    refused(claim, "some may copy and add")
+    refused(claim, "some may multicast and reduce")
     adding = replace(bound, topology=marked, multicast=True, potentials=())
     assert verify_time_bound(replace(claim, proof=DelayedRate(adding, Fraction(0)))) > 0

@@ -7,9 +7,9 @@ Source:  Liu et al., TE-CCL (SIGCOMM 2024), appendix E, finds a sufficient K by 
          epochs. Here K goes up from the bound of distances and the bottleneck cut, and down from a
          greedy solution.
 
-No schedule is faster than the bottleneck cut, whatever switches copy: of every chunk that is needed
-outside a node set that has it, at least one copy leaves the set. An epoch carries no more than a
-link does in that time, so K epochs take at least as long as the optimum.
+No schedule is faster than the bottleneck cut, whatever switches multicast: of every chunk that is
+needed outside a node set that has it, at least one copy leaves the set. An epoch carries no more
+than a link does in that time, so K epochs take at least as long as the optimum.
 """
 
 from __future__ import annotations

@@ -368,8 +368,9 @@ class _Place:
 
     def _refused(self, why: str) -> UnsupportedError:
         return UnsupportedError(
-            f"unsupported: a switch copies chunk {self.chunk} to several GPUs, which in MSCCL++ "
-            f"writes the result of all of them, but {why}; take a schedule without multicast"
+            f"unsupported: a switch multicasts chunk {self.chunk} to several GPUs, which in "
+            f"MSCCL++ writes the result of all of them, but {why}; "
+            "take a schedule without multicast"
         )
 
     def _move(self, version: _Version, slot: Slot) -> None:

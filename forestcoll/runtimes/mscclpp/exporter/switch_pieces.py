@@ -74,7 +74,7 @@ def _leaves(pieces: Sequence[Piece], number: int, gpus: int) -> list[int]:
 def _check(piece: Piece, leaves: Sequence[Piece]) -> None:
     if any(leaf.adds != piece.adds for leaf in leaves):
         raise UnsupportedError(
-            f"unsupported: a switch adds up what is sent to rank {piece.head} as a copy; take a "
+            f"unsupported: a switch reduces what is sent to rank {piece.head} as a copy; take a "
             f"schedule in which a GPU has the sum before it is copied"
         )
 
@@ -97,9 +97,9 @@ def _check_boxes(ways: Ways, topology: Topology) -> None:
             if len({box[rank] for rank in ranks} - {None}) > 1:
                 first, last = min(ranks), max(ranks)
                 raise UnsupportedError(
-                    f"unsupported: a switch copies or adds between ranks {first} and {last}, which "
-                    f"are in two boxes; switch channels of MSCCL++ are of one, so mark no switch "
-                    f"between boxes multicast"
+                    f"unsupported: a switch multicasts or reduces between ranks {first} and {last}"
+                    ", which are in two boxes; switch channels of MSCCL++ are of one, so mark no "
+                    "switch between boxes multicast"
                 )
 
 
@@ -128,8 +128,8 @@ class Alike:
             if not fused.issuperset(members):
                 first = ways.pieces[members[0]]
                 raise UnsupportedError(
-                    f"unsupported: a switch adds up chunk {first.chunk} for rank {first.head} "
-                    f"alone, and MSCCL++ adds up in a switch only what it then writes to all of "
+                    f"unsupported: a switch reduces chunk {first.chunk} for rank {first.head} "
+                    f"alone, and MSCCL++ reduces in a switch only what it then writes to all of "
                     f"the same GPUs; take a schedule without multicast"
                 )
         return cls(copies, sums, fused)
@@ -142,9 +142,9 @@ class Alike:
         if sorted(parts) == [(one, ()) for one in sorted(gpus[1:])]:
             return True
         raise UnsupportedError(
-            f"unsupported: a switch adds up parts of {len(adds) + 1} GPUs and copies the sum to "
-            f"{len(gpus)}, or what it adds up are sums; MSCCL++ adds up in a switch what all GPUs "
-            f"have at first, for all of them; take a schedule without multicast"
+            f"unsupported: a switch reduces parts of {len(adds) + 1} GPUs and multicasts the sum "
+            f"to {len(gpus)}, or what it reduces are sums; MSCCL++ reduces in a switch what all "
+            f"GPUs have at first, for all of them; take a schedule without multicast"
         )
 
 

@@ -5,7 +5,7 @@ Input:   data operations, cells of spans.
 Output:  units for :mod:`forestcoll.runtimes.interpretation.one_run`; the accesses to each cell.
 Cost:    linear in the parts that are moved.
 Source:  the kernel of MSCCL++: an operation adds its sources up in their order, then writes the sum
-         to all its targets; a switch adds up what all its GPUs have, and writes to all of them.
+         to all its targets; a switch reduces what all its GPUs have, and writes to all of them.
 """
 
 from __future__ import annotations

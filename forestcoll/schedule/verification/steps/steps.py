@@ -155,6 +155,6 @@ def _check_delivery(schedule: StepSchedule) -> None:
         if schedule.collective == "allreduce":
             check_copies(rows, copies, held_sums(rows, sums))
     elif (rows.tail >= rows.gpus).any() or (rows.head >= rows.gpus).any():
-        fail(problem or f"a {schedule.collective} through switches only adds")
+        fail(problem or f"a {schedule.collective} through switches only reduces")
     else:
         check_contributions(rows)

@@ -6,8 +6,8 @@ does not store, the transfer out starts no later than the transfer in has arrive
 
 A switch that multicasts and stores is like a GPU, and is not checked here. Copies out must be
 covered by transfers in that feed them; the check runs forwards in time. Sums in must be carried on
-by a transfer that they feed: at a switch that adds, by the first of these to leave; at another, by
-one that carries nothing else. This check runs backwards in time.
+by a transfer that they feed: at a switch that reduces, by the first of these to leave; at another,
+by one that carries nothing else. This check runs backwards in time.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def check_adding_switches(rows: Rows, into: Ints, out: Ints) -> None:
     links = _Links(rows)
     given = _Given.at_switches(rows, out, rows.tail, rows.start)
     passing = _Passing(set(into.tolist()))
-    idle = {send: _whole(rows, send) for send in out.tolist()}  # where switches add
+    idle = {send: _whole(rows, send) for send in out.tolist()}  # where switches reduce
 
     def fed(send: int) -> Iterator[int]:
         at = int(rows.head[send])

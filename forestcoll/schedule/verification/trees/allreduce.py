@@ -124,7 +124,10 @@ def _check_claim(schedule: Allreduce[Any], bound: AllreduceBound) -> None:
         fail("the bound is for other weights than those of the schedule")
     copies = any(isinstance(phase, MulticastForest) for phase in schedule.phases)
     if copies and any(node.multicast for node in nodes) and not bound.multicast:
-        fail("the bound is for switches that only forward; in this schedule they copy and add")
+        fail(
+            "the bound is for switches that only forward; "
+            "in this schedule they multicast and reduce"
+        )
 
 
 def check_bound(bound: AllreduceBound) -> Fraction:
@@ -182,7 +185,7 @@ def _check_potentials(bound: AllreduceBound) -> None:
         if not 0 <= v < len(nodes) or not nodes[v].is_switch:
             fail("the bound gives a potential to what is not a switch")
         if bound.multicast and nodes[v].multicast:
-            fail(f"the bound gives a potential to {nodes[v].name}, which may copy and add")
+            fail(f"the bound gives a potential to {nodes[v].name}, which may multicast and reduce")
 
 
 def _of(one: Any) -> tuple[Fraction, Fraction]:

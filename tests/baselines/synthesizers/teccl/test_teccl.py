@@ -274,7 +274,7 @@ def test_reductions_over_leaves_and_a_spine_verify(collective: str) -> None:
 
 
 def test_sums_that_a_switch_would_add_are_refused() -> None:
-    """A chunk that enters a multicast switch twice is two sums backwards, and the switch adds."""
+    """A chunk that enters a multicast switch twice is two sums backwards, and it reduces."""
     topology = network_of("a b c [s*]", "a b > s: 1 1/20, c - s, s > a b", "star")
     asked: dict[str, Any] = {"size_bytes": 6000, "chunks": 2, "crossing": "rounded"}
     verify(generate(topology, **asked))

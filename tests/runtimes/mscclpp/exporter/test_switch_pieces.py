@@ -56,13 +56,13 @@ def test_sums_that_are_copied_to_the_same_gpus_are_one_operation() -> None:
     assert alike.fused == {0, 1}
     assert alike.is_fused((0, 1), (0, 1, 2), pieces)
     assert not alike.is_fused((), (0, 1, 2), pieces)
-    with pytest.raises(UnsupportedError, match="parts of 3 GPUs and copies the sum to 2"):
+    with pytest.raises(UnsupportedError, match="parts of 3 GPUs and multicasts the sum to 2"):
         alike.is_fused((0, 1), (0, 1), pieces)
 
 
 def test_a_sum_that_is_copied_at_once_is_refused() -> None:
     pieces = [piece(1, 3, adds=True), piece(3, 0, 0)]
-    with pytest.raises(UnsupportedError, match="adds up what is sent to rank 0 as a copy"):
+    with pytest.raises(UnsupportedError, match="reduces what is sent to rank 0 as a copy"):
         through_switches(pieces, star(3))
 
 
@@ -112,7 +112,7 @@ def test_between_boxes_data_is_put_and_in_them_copied() -> None:
 def test_sums_for_one_gpu_alone_are_refused_with_the_reason(collective: str) -> None:
     spec = star(4) if collective == "reduce-scatter" else "dgx_h100:boxes=2"
     made = compile_program(forestcoll.multicast(generate(spec, collective=collective).schedule))
-    with pytest.raises(UnsupportedError, match=r"adds up chunk 0 for rank \d+ alone, and MSCCL"):
+    with pytest.raises(UnsupportedError, match=r"reduces chunk 0 for rank \d+ alone, and MSCCL"):
         to_mscclpp(made)
 
 

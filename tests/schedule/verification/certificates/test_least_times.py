@@ -269,7 +269,7 @@ def _early(document: dict[str, Any]) -> Any:
 
 CHANGES: dict[str, tuple[str, Callable[[dict[str, Any]], Any]]] = {
     "later": ("cut", lambda c: c.update(time_us="29")),
-    "later than a switch adds": ("behind", lambda c: c.update(time_us="18")),
+    "later than a switch reduces": ("behind", lambda c: c.update(time_us="18")),
     "later gossip over a bus": ("bus", lambda c: c.update(time_us="24")),
     "later gossip over a wire of a bus": ("wire", lambda c: c.update(time_us="30")),
     "later gossip over two buses": ("buses", lambda c: c.update(time_us="221/10")),

@@ -304,5 +304,5 @@ def test_copies_through_a_switch_are_refused_in_a_reduction(tail: int, head: int
         Chunks.equal([0], whole=1),
         sends,
     )
-    with pytest.raises(VerificationError, match="a reduce through switches only adds"):
+    with pytest.raises(VerificationError, match="a reduce through switches only reduces"):
         verify(made)

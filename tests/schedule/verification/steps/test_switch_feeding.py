@@ -1,7 +1,7 @@
 """When what enters a switch can be what leaves it: by the clock, by paths, and unit by unit.
 
-A schedule here is a broadcast from GPU 0. Its switches copy nothing and keep nothing, except where
-a test says so. Sizes are bytes and links have 1 GB/s, so bandwidth never decides.
+A schedule here is a broadcast from GPU 0. Its switches multicast nothing and keep nothing, except
+where a test says so. Sizes are bytes and links have 1 GB/s, so bandwidth never decides.
 """
 
 from collections.abc import Sequence

@@ -87,7 +87,7 @@ def test_switches_cannot_feed_each_other() -> None:
 
 
 def test_a_sum_that_a_switch_keeps_is_lost() -> None:
-    """An adding switch sends on what comes in, in the next step, and once."""
+    """A reducing switch sends on what comes in, in the next step, and once."""
     made = LITERALS["adding in the switch"].make()
     sends = made.sends
     late = replace(sends, step=np.array([0, 1, 2], dtype=np.int32))

@@ -121,7 +121,7 @@ def test_bounds_of_multicast_switches_have_no_potentials() -> None:
         verify(replace(made, bound=replace(made.bound, multicast=False)))
     switch = made.topology.switches[0]
     wrong = replace(made.bound, potentials=(Potential(switch, ONE, ONE),))
-    with pytest.raises(VerificationError, match=r"b0\.nvswitch, which may copy and add"):
+    with pytest.raises(VerificationError, match=r"b0\.nvswitch, which may multicast and reduce"):
         verify(replace(made, bound=wrong))
 
 
@@ -156,7 +156,7 @@ def test_simultaneous_phases_add_up_on_the_busiest_link() -> None:
 
 
 def test_a_switch_that_reduces_is_a_root_of_a_multicast_bound() -> None:
-    """GPUs a, b, c, an adding switch in, a multicast switch out, and 1 GB/s from in to out.
+    """GPUs a, b, c, a reducing switch in, a multicast switch out, and 1 GB/s from in to out.
 
     Switch ``in`` can sum up everything and send it out: the link from in to out carries the data
     once, so 1 GB/s is possible. A GPU as root needs that link for the sum and for the copies.
@@ -253,7 +253,7 @@ def test_nodes_of_a_set_are_in_range_at_both_ends(nodes: tuple[int, ...]) -> Non
 
 
 def test_forests_that_only_forward_need_no_bound_for_switches_that_copy() -> None:
-    """An H100 box whose switches could copy and add: 1800/7 GB/s is right for those that do not."""
+    """An H100 box whose switches could multicast and reduce: 1800/7 GB/s is right without."""
     made = generate(load_topology("dgx_h100:boxes=1"), collective="allreduce").schedule
     assert made.bound is not None
     assert not made.bound.multicast

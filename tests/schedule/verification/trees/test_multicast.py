@@ -1,4 +1,4 @@
-"""Physical trees, in which switches copy or add: what is right is proved, what is not is named."""
+"""Physical trees with multicast or reduction: what is right is proved, what is not is named."""
 
 import json
 from collections.abc import Callable
@@ -182,7 +182,7 @@ def test_the_schema_describes_the_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("suffix", ["json", "npz"])
 def test_allreduces_are_written_with_both_phases(tmp_path: Path, suffix: str) -> None:
-    """One switch adds up in the first phase and copies in the second."""
+    """One switch reduces in the first phase and multicasts in the second."""
     topology = load_topology("dgx_h100:boxes=1")
     schedule = generate(topology, collective="allreduce", multicast=True).schedule
     path = tmp_path / f"schedule.{suffix}"
