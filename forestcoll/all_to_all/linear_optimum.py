@@ -37,7 +37,12 @@ import scipy.sparse as sp
 from forestcoll.all_to_all.flow_problem import FlowProblem, flow_problem
 from forestcoll.all_to_all.grids.dimension_order import dimension_ordered
 from forestcoll.all_to_all.grids.halfway_cut import halfway_cut
-from forestcoll.errors import InvalidParameterError, SolverError, TimeLimitError
+from forestcoll.errors import (
+    InfeasibleError,
+    InvalidParameterError,
+    SolverError,
+    TimeLimitError,
+)
 from forestcoll.solver.linear_program import Program, Settings, Solution, Vector
 from forestcoll.solver.solve import solve
 from forestcoll.topology.model import Topology
@@ -189,9 +194,9 @@ def all_to_all_rate(
 def _in_dimension_order(
     stated: AllToAllLp, settings: Settings, deadline: float
 ) -> AllToAllOptimum | None:
-    """Approach the bound of a cut over quickest paths in dimension order; None if there is none.
+    """Find a flow at the bound of a cut, over quickest paths in dimension order; None without one.
 
-    The program ends at that bound, so its own prices prove nothing.
+    The rate is fixed at that bound, so the program has no objective, and its prices prove nothing.
     """
     demands, program = stated.demands, stated.program
     ordered = dimension_ordered(demands.topology)
@@ -199,11 +204,11 @@ def _in_dimension_order(
         return None
     price = halfway_cut(demands)
     bound = demands.bound_gb_s(price)
-    most = program.upper.copy()
-    most[-1] = min(most[-1], bound / stated.scale_gb_s)
+    least, most = program.lower.copy(), program.upper.copy()
+    least[-1] = most[-1] = bound / stated.scale_gb_s
+    fixed = replace(program, cost=np.zeros_like(program.cost), lower=least, upper=most)
     usable = _on_quickest_paths(stated) & ordered[demands.sources[list(stated.sources)]]
-    capped = replace(stated, program=replace(program, upper=most))
-    found = _narrowed(capped, usable, settings, deadline)
+    found = _narrowed(replace(stated, program=fixed), usable, settings, deadline)
     if found is None:
         return None
     return replace(found, rate_gb_s=min(found.rate_gb_s, bound), bound_gb_s=bound, price=price)
@@ -254,7 +259,7 @@ def _narrowed(
         x = np.zeros(len(program.cost))
         x[kept] = found.x
         return extract(stated, replace(found, x=x))
-    except (TimeLimitError, SolverError):
+    except (TimeLimitError, SolverError, InfeasibleError):
         return None
 
 
