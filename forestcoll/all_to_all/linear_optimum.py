@@ -301,18 +301,10 @@ def build(demands: FlowProblem, orbits: Orbits) -> AllToAllLp:
     over = sp.vstack([link_orbits, in_family @ demands.holds])
     limit = in_family @ demands.limit / (scale * largest)
     # n_s images of the flow of source s share the links of an orbit.
-    load = sp.hstack([size * over for size in sizes])
-    incidence = sp.csr_array(
-        (
-            np.concatenate([np.ones(links), -np.ones(links)]),
-            (np.concatenate([demands.head, demands.tail]), np.tile(np.arange(links), 2)),
-        ),
-        shape=(nodes, links),
-    )
-    kept = [_without_row(incidence, int(demands.sources[rank])) for rank in first]
+    load = sp.kron(sizes, over)
     wanted = demands.amount[first].reshape(-1, 1) / largest
     matrix = sp.block_array(
-        [[load, None], [sp.block_diag(kept), sp.csr_array(-wanted)]], format="csr"
+        [[load, None], [_balances(demands, first), sp.csr_array(-wanted)]], format="csr"
     )
     # Flow that returns to its source is useless; these columns are fixed at 0.
     into_itself = np.concatenate([demands.head == demands.sources[rank] for rank in first])
@@ -400,8 +392,14 @@ def _least_delivered(demands: FlowProblem, sources: tuple[int, ...], flow: Vecto
     return float(min(rates))
 
 
-def _without_row(incidence: sp.csr_array, node: int) -> sp.csr_array:
-    """Empty the row of a node: a source has no balance."""
-    keep = np.ones(incidence.shape[0])
-    keep[node] = 0
-    return sp.csr_array(sp.diags_array(keep) @ incidence)
+def _balances(demands: FlowProblem, ranks: npt.NDArray[np.int64]) -> sp.csr_array:
+    """Return what flows of some ranks bring to each node, less what they take; none at a source."""
+    count, links, nodes = len(ranks), len(demands.tail), len(demands.topology.nodes)
+    columns = np.arange(count * links)
+    rank, link = np.divmod(columns, links)
+    node = np.concatenate([demands.head[link], demands.tail[link]])
+    row = np.tile(rank, 2) * nodes + node
+    sign = np.repeat([1.0, -1.0], len(columns))
+    kept = node != np.tile(demands.sources[ranks][rank], 2)
+    ends = row[kept], np.tile(columns, 2)[kept]
+    return sp.csr_array((sign[kept], ends), shape=(count * nodes, count * links))
