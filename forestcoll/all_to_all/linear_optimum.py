@@ -52,8 +52,8 @@ __all__ = ["AllToAllLp", "AllToAllOptimum", "all_to_all_rate", "build", "extract
 
 
 _MANY_COLUMNS = 10_000
-"""From here on the program over fewer links is tried first: paths in dimension order, then shortest
-paths. It is many times faster."""
+"""From here on the program over fewer links, those of shortest paths, is tried first, with the rate
+at the bound of a cut and then free. It is many times faster."""
 
 _PROVED = 1e-7
 """Gap below which the program over all links is not solved: the solver would not narrow it. Rate
@@ -184,30 +184,32 @@ def all_to_all_rate(
         check_orbits(topology, orbits)
     stated = build(demands, orbits)
     if stated.program.matrix.shape[1] > _MANY_COLUMNS:
-        for narrowed in (_in_dimension_order, _over_shortest_paths):
+        for narrowed in (_at_the_bound_of_a_cut, _over_shortest_paths):
             found = narrowed(stated, settings, deadline)
             if found is not None and found.gap < _PROVED:
                 return found
     return extract(stated, _solved(stated, settings, deadline))
 
 
-def _in_dimension_order(
+def _at_the_bound_of_a_cut(
     stated: AllToAllLp, settings: Settings, deadline: float
 ) -> AllToAllOptimum | None:
-    """Find a flow at the bound of a cut, over quickest paths in dimension order; None without one.
+    """Find a flow at the bound of a cut over quickest paths, on grids in dimension order.
 
     The rate is fixed at that bound, so the program has no objective, and its prices prove nothing.
+    None if there is no such flow.
     """
     demands, program = stated.demands, stated.program
-    ordered = dimension_ordered(demands.topology)
-    if ordered is None:
-        return None
     price = halfway_cut(demands)
     bound = demands.bound_gb_s(price)
+    if bound > stated.scale_gb_s * (1 + _TIE):  # which no flow exceeds
+        return None
     least, most = program.lower.copy(), program.upper.copy()
     least[-1] = most[-1] = bound / stated.scale_gb_s
     fixed = replace(program, cost=np.zeros_like(program.cost), lower=least, upper=most)
-    usable = _on_quickest_paths(stated) & ordered[demands.sources[list(stated.sources)]]
+    usable = _on_quickest_paths(stated)
+    if (ordered := dimension_ordered(demands.topology)) is not None:
+        usable &= ordered[demands.sources[list(stated.sources)]]
     found = _narrowed(replace(stated, program=fixed), usable, settings, deadline)
     if found is None:
         return None

@@ -126,7 +126,7 @@ def test_a_cut_and_dimension_order_are_an_answer_on_a_slice_with_a_dead_link() -
     """64 x 64 pairs cross 15 links of 50 GB/s where a half of the ring ends."""
     topology = load_topology("tpu_v5e:dims=8x16").without("gpu0.0 - gpu0.1")
     stated = build(flow_problem(topology), find_orbits(topology))
-    found = linear_optimum._in_dimension_order(stated, SETTINGS, time.perf_counter() + 20)
+    found = linear_optimum._at_the_bound_of_a_cut(stated, SETTINGS, time.perf_counter() + 20)
     assert found is not None
     assert found.gap < 1e-7
     assert found.bound_gb_s == pytest.approx(15 * 50 / 64**2)
@@ -139,12 +139,14 @@ def test_a_cut_and_dimension_order_are_an_answer_on_a_slice_with_a_dead_link() -
     assert not (used & ~ordered[stated.demands.sources[list(stated.sources)]]).any()
 
 
-def test_the_rate_in_dimension_order_is_fixed_at_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_rate_at_the_bound_of_a_cut_is_fixed_at_the_bound(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     mesh = load_topology(SHORT)
     stated = build(flow_problem(mesh), find_orbits(mesh))
     asked: list[linear_optimum.AllToAllLp] = []
     monkeypatch.setattr(linear_optimum, "_narrowed", lambda given, *_: asked.append(given))
-    assert linear_optimum._in_dimension_order(stated, SETTINGS, time.perf_counter() + 20) is None
+    assert linear_optimum._at_the_bound_of_a_cut(stated, SETTINGS, time.perf_counter() + 20) is None
     bound = stated.demands.bound_gb_s(halfway_cut(stated.demands))
     program = asked[0].program
     assert program.lower[-1] == program.upper[-1] == bound / stated.scale_gb_s
@@ -172,10 +174,24 @@ def test_links_that_may_not_be_used_are_no_columns(monkeypatch: pytest.MonkeyPat
     assert not found.flow_gb_s[~usable].any()
 
 
-def test_without_a_grid_no_order_is_tried() -> None:
+def test_without_a_grid_all_quickest_paths_may_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
     topology = network_of("a b c", "a - b: 4, b - c: 4, a - c: 3")
     stated = build(flow_problem(topology), find_orbits(topology))
-    assert linear_optimum._in_dimension_order(stated, SETTINGS, time.perf_counter() + 20) is None
+    asked: list[np.ndarray] = []
+    monkeypatch.setattr(linear_optimum, "_narrowed", lambda _, usable, *__: asked.append(usable))
+    assert linear_optimum._at_the_bound_of_a_cut(stated, SETTINGS, time.perf_counter() + 20) is None
+    assert (asked[0] == linear_optimum._on_quickest_paths(stated)).all()
+
+
+def test_a_cut_above_a_known_bound_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No link has a price, so the cut bounds nothing; equal spending does."""
+    mesh = load_topology(SHORT)
+    stated = build(flow_problem(mesh), find_orbits(mesh))
+    tried: list[object] = []
+    monkeypatch.setattr(linear_optimum, "_narrowed", lambda *given: tried.append(given))
+    monkeypatch.setattr(linear_optimum, "halfway_cut", lambda _: np.zeros(len(mesh.links)))
+    assert linear_optimum._at_the_bound_of_a_cut(stated, SETTINGS, time.perf_counter() + 20) is None
+    assert not tried
 
 
 def test_no_flow_is_as_fast_as_a_cut_above_the_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,7 +202,7 @@ def test_no_flow_is_as_fast_as_a_cut_above_the_optimum(monkeypatch: pytest.Monke
     monkeypatch.setattr(linear_optimum, "halfway_cut", lambda _: corner)
     stated = build(flow_problem(mesh), find_orbits(mesh))
     assert stated.demands.bound_gb_s(corner) > whole.bound_gb_s * (1 + 1e-9)
-    assert linear_optimum._in_dimension_order(stated, SETTINGS, time.perf_counter() + 20) is None
+    assert linear_optimum._at_the_bound_of_a_cut(stated, SETTINGS, time.perf_counter() + 20) is None
     monkeypatch.setattr(linear_optimum, "_MANY_COLUMNS", 0)
     assert optimum(mesh).bound_gb_s == pytest.approx(whole.bound_gb_s, rel=1e-8)
 
