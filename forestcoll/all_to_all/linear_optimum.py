@@ -48,7 +48,7 @@ from forestcoll.solver.solve import solve
 from forestcoll.topology.model import Topology
 from forestcoll.topology.symmetry.automorphism import Orbits, check_orbits, find_orbits, no_symmetry
 
-__all__ = ["AllToAllLp", "AllToAllOptimum", "all_to_all_rate", "build", "extract"]
+__all__ = ["AllToAllLp", "AllToAllOptimum", "all_to_all_rate", "build", "extract", "grid_rate"]
 
 
 _MANY_COLUMNS = 10_000
@@ -189,6 +189,20 @@ def all_to_all_rate(
             if found is not None and found.gap < _PROVED:
                 return found
     return extract(stated, _solved(stated, settings, deadline))
+
+
+def grid_rate(
+    demands: FlowProblem, orbits: Orbits, *, settings: Settings
+) -> AllToAllOptimum | None:
+    """Return the optimum of a grid whose flow in dimension order attains the bound of a cut.
+
+    It is found many times faster than the program over all links is solved. None if the network is
+    no such grid, or half of the time is over.
+    """
+    if dimension_ordered(demands.topology) is None:
+        return None
+    deadline = time.perf_counter() + settings.seconds
+    return _at_the_bound_of_a_cut(build(demands, orbits), settings, deadline)
 
 
 def _at_the_bound_of_a_cut(

@@ -13,7 +13,7 @@ from forestcoll.all_to_all.concurrent_flow import approximate_flow
 from forestcoll.all_to_all.flow_problem import flow_problem
 from forestcoll.all_to_all.grids.dimension_order import dimension_ordered
 from forestcoll.all_to_all.grids.halfway_cut import halfway_cut
-from forestcoll.all_to_all.linear_optimum import all_to_all_rate, build, extract
+from forestcoll.all_to_all.linear_optimum import all_to_all_rate, build, extract, grid_rate
 from forestcoll.all_to_all.path_schedule import schedule_of
 from forestcoll.errors import (
     DisconnectedError,
@@ -181,6 +181,22 @@ def test_without_a_grid_all_quickest_paths_may_be_used(monkeypatch: pytest.Monke
     monkeypatch.setattr(linear_optimum, "_narrowed", lambda _, usable, *__: asked.append(usable))
     assert linear_optimum._at_the_bound_of_a_cut(stated, SETTINGS, time.perf_counter() + 20) is None
     assert (asked[0] == linear_optimum._on_quickest_paths(stated)).all()
+
+
+def test_the_rate_of_a_grid_is_that_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cut above the optimum gives none, and a network without dimensions is not tried."""
+    torus = load_topology("torus:dims=5x6").without("gpu0.0 - gpu0.1")
+    problem, orbits = flow_problem(torus), find_orbits(torus)
+    found = grid_rate(problem, orbits, settings=SETTINGS)
+    assert found is not None
+    assert found.rate_gb_s == pytest.approx(optimum(torus).rate_gb_s, rel=1e-8)
+    assert grid_rate(problem, orbits, settings=replace(SETTINGS, seconds=1e-9)) is None
+    corner = np.array([float(link.tail == 0) for link in torus.links])
+    monkeypatch.setattr(linear_optimum, "halfway_cut", lambda _: corner)
+    assert grid_rate(problem, orbits, settings=SETTINGS) is None
+    monkeypatch.undo()
+    triangle = network_of("a b c", "a - b, b - c, a - c", "triangle")
+    assert grid_rate(flow_problem(triangle), find_orbits(triangle), settings=SETTINGS) is None
 
 
 def test_a_cut_above_a_known_bound_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
