@@ -112,7 +112,8 @@ def _pairs(topology: Topology, sends: Sends) -> list[tuple[int, int]]:
     for first in range(0, len(sends), _AT_ONCE):
         some = slice(first, first + _AT_ONCE)
         met[sends.tail[some], sends.head[some]] = True
-    return [(int(tail), int(head)) for tail, head in np.argwhere(met)]
+    tail, head = np.nonzero(met)
+    return list(zip(tail.tolist(), head.tolist(), strict=True))
 
 
 def _check_ends(size: int, sends: Sends) -> None:

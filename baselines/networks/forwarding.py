@@ -4,8 +4,7 @@ Problem: a step method says "a sends to b"; find the physical paths of the trans
 Output:  the least-cost paths of each pair, through any nodes, where a link costs 1 / bandwidth. A
          transfer divides evenly over ties, at most ``MAX_PATHS`` of them.
 Cost:    one Dijkstra search for each receiver, stopped at its farthest sender, and at most
-         ``MAX_PATHS`` paths from each node on the way. Where no sender has ties, array operations
-         follow all senders of a receiver at once, hop by hop.
+         ``MAX_PATHS`` paths from each node on the way, listed for many receivers at once.
 Source:  ours; the methods' papers use the routing of their networks, or leave it open. Based on
          Dijkstra, "A note on two problems in connexion with graphs" (1959).
 
@@ -26,9 +25,9 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from heapq import heappop, heappush
-from itertools import chain, islice, zip_longest
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,14 +45,11 @@ Neighbours = Sequence[Sequence[tuple[int, int]]]
 
 Numbers = npt.NDArray[Any]
 
+_CELLS = 2**18
+"""Receivers times links that are searched at once."""
 
-class _Found(NamedTuple):
-    """Paths to one rank: the sender and the number of nodes of each, then all nodes."""
-
-    head: int
-    tail: Numbers
-    length: Numbers
-    hop: Numbers
+_AT_ONCE = 2**14
+"""Paths that are written at once."""
 
 
 def forwarded(
@@ -68,117 +64,101 @@ def forwarded(
     UnsupportedError
         If there is none.
     """
-    compute, rank_of = topology.compute, topology.rank_of
-    rank = np.array([rank_of.get(node, -1) for node in range(len(topology.nodes))], dtype=np.int32)
-    tails: dict[int, list[int]] = defaultdict(list)
-    found: list[_Found] = []
-    for one, other in pairs:
-        tail, head = compute[one], compute[other]
-        if direct and (tail, head) in topology.link_between:
-            found.append(_Found(other, np.array([one]), np.array([2]), np.array([tail, head])))
-        else:
-            tails[head].append(tail)
-    before, after = _neighbours(topology)
-    links = _Links.of(before)
-    for head, senders in tails.items():
-        distance = _distances(before, head, senders)
-        for tail in senders:
-            if tail not in distance:
-                names = [topology.nodes[v].name for v in (tail, head)]
-                raise UnsupportedError(f"unsupported: no path from {names[0]} to {names[1]}")
-        only = links.only_ways(distance, head, senders)
-        start, length, hop = only or _ways(after, distance, head, senders)
-        found.append(_Found(rank_of[head], rank[start], length, hop))
-    return _gathered(found)
+    asked = np.array(list(pairs), dtype=np.int32).reshape(-1, 2)
+    asked = asked[np.lexsort(asked.T[::-1])]
+    tail, head = np.array(topology.compute)[asked.T]
+    linked = np.zeros(len(asked), dtype=np.bool_)
+    if direct:
+        ends = zip(tail.tolist(), head.tolist(), strict=True)
+        linked[:] = [pair in topology.link_between for pair in ends]
+    parts, known = [_Chains.of_links(tail[linked], head[linked])], 2 * int(linked.sum())
+    first, many = np.zeros(len(asked), dtype=np.int64), np.ones(len(asked), dtype=np.int64)
+    first[linked] = np.arange(0, known, 2)
+    before, links = _costs(topology)
+    receivers = np.unique(head[~linked])
+    block = max(1, _CELLS // max(1, len(topology.links)))
+    for some in np.split(receivers, range(block, len(receivers), block)):
+        here = np.flatnonzero(~linked & np.isin(head, some))
+        far = _distances(before, some, tail[here], head[here])
+        row = np.searchsorted(some, head[here])
+        if (unreached := far[row, tail[here]] < 0).any():
+            names = [topology.nodes[end[here][unreached][0]].name for end in (tail, head)]
+            raise UnsupportedError(f"unsupported: no path from {names[0]} to {names[1]}")
+        ways = _ways(links, far, some, known)
+        first[here], many[here] = (each[row, tail[here]] for each in (ways.first, ways.many))
+        parts.append(ways.chains)
+        known += len(ways.chains.at)
+    chains = _Chains(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    return _written(asked, first, many, chains)
 
 
-def _gathered(found: Sequence[_Found]) -> Routes:
-    if not found:
-        return Routes.from_paths({})
-    tail = np.concatenate([one.tail for one in found])
-    head = np.repeat([one.head for one in found], [len(one.tail) for one in found])
-    length = np.concatenate([one.length for one in found])
-    hop = np.concatenate([one.hop for one in found], dtype=np.int32, casting="same_kind")
-    # The paths of a pair are together, so pairs are sorted, not paths.
-    new = np.ones(len(tail), dtype=np.bool_)
-    new[1:] = (tail[1:] != tail[:-1]) | (head[1:] != head[:-1])
-    first = np.flatnonzero(new)
-    tail, head = tail[first], head[first]
-    order = np.lexsort((head, tail))
-    many = np.diff(first, append=len(length))[order]
-    hops = np.add.reduceat(length, first)
-    start = (np.cumsum(hops) - hops)[order]
-    length = length[_runs(first[order], many)]
-    return Routes(
-        tail=tail[order].astype(np.int32),
-        head=head[order].astype(np.int32),
-        first_path=np.concatenate([[0], np.cumsum(many)]).astype(np.int64),
-        multiplicity=np.ones(len(length), dtype=np.int64),
-        first_hop=np.concatenate([[0], np.cumsum(length)]).astype(np.int64),
-        hop=hop[_runs(start, hops[order])],
-    )
+class _Chains(NamedTuple):
+    """Numbered paths, none of which is copied.
 
+    Parameters
+    ----------
+    at : int array
+        The first node of each path.
+    onward : int array
+        The number of the path that is left behind the first node; the own number at the end.
+    """
 
-def _runs(start: Numbers | Sequence[int], many: Numbers | Sequence[int]) -> Numbers:
-    """Return so many numbers from each start on, one run after the other."""
-    end = np.cumsum(many)
-    found: Numbers = np.repeat(np.asarray(start) - (end - many), many) + np.arange(end[-1])
-    return found
+    at: Numbers
+    onward: Numbers
+
+    @classmethod
+    def of_links(cls, tail: Numbers, head: Numbers) -> _Chains:
+        """Return the paths over single links: the numbers 0, 2, 4 and so on."""
+        return cls(np.stack([tail, head], axis=1).reshape(-1), np.arange(2 * len(tail)) | 1)
 
 
 class _Links(NamedTuple):
-    nodes: int
     tail: Numbers
     head: Numbers
     cost: Numbers
 
-    @classmethod
-    def of(cls, before: Neighbours) -> _Links:
-        rows = [(tail, head, cost) for head, its in enumerate(before) for tail, cost in its]
-        tail, head, costs = zip(*rows, strict=True) if rows else ((), (), ())
-        exact = np.int64 if sum(costs) < 2**62 else object
-        return cls(len(before), np.array(tail), np.array(head), np.array(costs, dtype=exact))
 
-    def only_ways(
-        self, distance: Mapping[int, int], head: int, senders: Sequence[int]
-    ) -> tuple[Numbers, ...] | None:
-        """Return the paths to a node if each sender has only one; None if there are ties."""
-        far = np.full(self.nodes, -1, dtype=self.cost.dtype)
-        far[list(distance)] = list(distance.values())
-        there = far[self.head]
-        least = (there >= 0) & (far[self.tail] == there + self.cost)
-        following = np.full(self.nodes, head)
-        following[self.tail[least]] = self.head[least]
-        many = np.bincount(self.tail[least], minlength=self.nodes) > 1
-        at = np.array(senders)
-        columns = [at]
-        while (at != head).any():
-            if many[at].any():
-                return None
-            at = following[at]
-            columns.append(at)
-        return _written(np.stack(columns, axis=1), head)
+class _Ways(NamedTuple):
+    """The paths from each node (column) to some receivers (rows), as numbers without a gap."""
+
+    chains: _Chains
+    first: Numbers
+    many: Numbers
 
 
-def _neighbours(topology: Topology) -> tuple[Neighbours, Neighbours]:
-    """The nodes before and after each node, with whole costs in proportion to 1 / bandwidth."""
+def _costs(topology: Topology) -> tuple[Neighbours, _Links]:
+    """The nodes before each node, and the links; with whole costs in proportion to 1 / bandwidth.
+
+    Costs are 64-bit integers if the longest path fits, else Python's.
+    """
     per = math.lcm(*(link.bandwidth_gb_s.numerator for link in topology.links))
     before: list[list[tuple[int, int]]] = [[] for _ in topology.nodes]
-    after: list[list[tuple[int, int]]] = [[] for _ in topology.nodes]
-    for link in topology.links:
-        cost = int(per / link.bandwidth_gb_s)
+    costs = [int(per / link.bandwidth_gb_s) for link in topology.links]
+    for link, cost in zip(topology.links, costs, strict=True):
         before[link.head].append((link.tail, cost))
-        after[link.tail].append((link.head, cost))
-    return before, after
+    tail, head = topology.link_ends
+    exact = np.int64 if sum(costs) < 2**62 else object
+    return before, _Links(np.asarray(tail), np.asarray(head), np.array(costs, dtype=exact))
 
 
-def _distances(before: Neighbours, head: int, senders: Collection[int]) -> dict[int, int]:
-    best, missing = {head: 0}, set(senders)
-    distance: dict[int, int] = {}
+def _distances(before: Neighbours, receivers: Numbers, tail: Numbers, head: Numbers) -> Numbers:
+    """Return the cost from each node (column) to each receiver (row) as far as needed; else -1."""
+    senders: dict[int, set[int]] = defaultdict(set)
+    for one, other in zip(tail.tolist(), head.tolist(), strict=True):
+        senders[other].add(one)
+    rows = [_distances_to(before, node, senders[node]) for node in receivers.tolist()]
+    far = np.array(rows, dtype=object) if rows else np.zeros((0, len(before)), dtype=object)
+    return far if (far >= 2**62).any() else far.astype(np.int64)
+
+
+def _distances_to(before: Neighbours, head: int, missing: set[int]) -> list[int]:
+    """Search until no sender is missing."""
+    best = {head: 0}
+    distance = [-1] * len(before)
     queue = [(0, head)]
     while queue and missing:
         cost, node = heappop(queue)
-        if node in distance:
+        if distance[node] >= 0:
             continue
         distance[node] = cost
         missing.discard(node)
@@ -189,49 +169,89 @@ def _distances(before: Neighbours, head: int, senders: Collection[int]) -> dict[
     return distance
 
 
-def _ways(
-    after: Neighbours, distance: Mapping[int, int], head: int, senders: Sequence[int]
-) -> tuple[Numbers, ...]:
-    """Return the paths to a node from these senders, by way of those of all nodes between.
+def _ways(links: _Links, far: Numbers, receivers: Numbers, known: int) -> _Ways:
+    """List the paths from the nearest nodes outwards, by way of those of the next nodes.
 
-    A path is its first node and the number of the path from its second one, so that none is copied.
+    Their numbers begin at ``known``.
     """
-    nexts: dict[int, list[int]] = {head: []}
-    todo = list(senders)
-    while todo:
-        node = todo.pop()
-        if node not in nexts:
-            here = distance[node]
-            nexts[node] = [v for v, cost in after[node] if distance.get(v, here) + cost == here]
-            todo += nexts[node]
-    rest = [1, 1]  # number 0 stands for no path
-    ways: dict[int, Sequence[int]] = {head: (1,)}
-    nodes = [head, *sorted(nexts.keys() - {head}, key=distance.__getitem__)]
-    for node in nodes[1:]:
-        found = _in_turns([ways[v] for v in nexts[node]])
-        ways[node] = range(len(rest), len(rest) + len(found))
-        rest += found
-    at = np.repeat([head, *nodes], [1, *(len(ways[node]) for node in nodes)])
-    onward = np.array(rest)
-    number = _runs([ways[tail][0] for tail in senders], [len(ways[tail]) for tail in senders])
-    columns = [at[number]]
-    while (columns[-1] != head).any():
-        number = onward[number]
-        columns.append(at[number])
-    return _written(np.stack(columns, axis=1), head)
+    rows, nodes = far.shape
+    there = far[:, links.head]
+    row, link = np.nonzero((there >= 0) & (far[:, links.tail] == there + links.cost))
+    cell, onto = row * nodes + links.tail[link], row * nodes + links.head[link]
+    levels, level = np.unique(far.reshape(-1)[cell], return_inverse=True)
+    order = np.lexsort((cell, level))  # a node's links stay in their order
+    ends = np.searchsorted(level[order], np.arange(len(levels) + 1)).tolist()
+    first, many = np.zeros(rows * nodes, dtype=np.int64), np.zeros(rows * nodes, dtype=np.int64)
+    own = np.arange(rows) * nodes + receivers
+    first[own], many[own] = known + np.arange(rows), 1
+    at, onward = [receivers], [first[own]]
+    known += rows
+    for start, end in pairwise(ends):
+        some = order[start:end]
+        new = np.flatnonzero(np.diff(cell[some], prepend=-1))
+        cells = cell[some][new]
+        total, rest = _in_turns(new, first[onto[some]], many[onto[some]])
+        first[cells], many[cells] = known + np.cumsum(total) - total, total
+        at.append(np.repeat(cells % nodes, total))
+        onward.append(rest)
+        known += len(rest)
+    chains = _Chains(np.concatenate(at), np.concatenate(onward))
+    return _Ways(chains, first.reshape(far.shape), many.reshape(far.shape))
 
 
-def _in_turns(ways: Sequence[Sequence[int]]) -> Sequence[int]:
-    """Take a path of each node in turn, at most ``MAX_PATHS``."""
-    if len(ways) == 1:
-        return ways[0]
-    if len({*map(len, ways)}) == 1:  # zip alone is faster
-        return list(islice(chain.from_iterable(zip(*ways, strict=True)), MAX_PATHS))
-    return list(islice(filter(None, chain.from_iterable(zip_longest(*ways))), MAX_PATHS))
+def _in_turns(group: Numbers, first: Numbers, many: Numbers) -> tuple[Numbers, Numbers]:
+    """Take a path of each next hop in turn, at most ``MAX_PATHS`` of each node.
+
+    Parameters
+    ----------
+    group : int array
+        Where the next hops of each node begin.
+    first, many : int arrays
+        The paths from each next hop.
+
+    Returns
+    -------
+    int array, int array
+        The number of paths of each node, and all of these.
+    """
+    hops = np.diff(group, append=len(first))
+    node = np.repeat(np.arange(len(group)), hops)
+    place = np.arange(len(first)) - group[node]
+    counts = np.zeros((int(hops.max()), len(group)), dtype=np.int64)
+    counts[place, node] = many
+    total = np.minimum(counts.sum(axis=0), MAX_PATHS)
+    hop = np.repeat(np.arange(len(first)), many)
+    turn = np.arange(len(hop)) - np.repeat(np.cumsum(many) - many, many)
+    rank = np.zeros(len(hop), dtype=np.int64)  # of a path among those of its node
+    for i, count in enumerate(counts):
+        there = count[node[hop]]
+        rank += np.minimum(there, turn) + ((there > turn) & (i < place[hop]))
+    kept = rank < MAX_PATHS
+    rest = np.zeros(int(total.sum()), dtype=np.int64)
+    start = np.cumsum(total) - total
+    rest[(start[node[hop]] + rank)[kept]] = (first[hop] + turn)[kept]
+    return total, rest
 
 
-def _written(way: Numbers, head: int) -> tuple[Numbers, ...]:
-    """Return the start and the length of each path, a row up to the first ``head``; all nodes."""
-    taken = np.ones(way.shape, dtype=np.bool_)
-    taken[:, 1:] = way[:, :-1] != head
-    return way[:, 0], taken.sum(axis=1), way[taken]
+def _written(pairs: Numbers, first: Numbers, many: Numbers, chains: _Chains) -> Routes:
+    """Write the nodes of the paths of each pair, which have consecutive numbers."""
+    number = np.repeat(first - (np.cumsum(many) - many), many) + np.arange(many.sum())
+    lengths, hops = [np.zeros(1, dtype=np.int64)], [np.zeros(0, dtype=np.int32)]
+    for start in range(0, len(number), _AT_ONCE):
+        here = number[start : start + _AT_ONCE]
+        columns, taken = [chains.at[here]], [np.ones(len(here), dtype=np.bool_)]
+        while (moved := (onward := chains.onward[here]) != here).any():
+            here = onward
+            columns.append(chains.at[here])
+            taken.append(moved)
+        mask = np.stack(taken, axis=1)
+        lengths.append(mask.sum(axis=1))
+        hops.append(np.stack(columns, axis=1, dtype=np.int32, casting="same_kind")[mask])
+    return Routes(
+        tail=pairs[:, 0],
+        head=pairs[:, 1],
+        first_path=np.concatenate([[0], np.cumsum(many)]).astype(np.int64),
+        multiplicity=np.ones(len(number), dtype=np.int64),
+        first_hop=np.cumsum(np.concatenate(lengths)),
+        hop=np.concatenate(hops),
+    )

@@ -37,18 +37,23 @@ import scipy.sparse as sp
 from forestcoll.all_to_all.flow_problem import FlowProblem, flow_problem
 from forestcoll.all_to_all.grids.dimension_order import dimension_ordered
 from forestcoll.all_to_all.grids.halfway_cut import halfway_cut
-from forestcoll.errors import InvalidParameterError, SolverError, TimeLimitError
+from forestcoll.errors import (
+    InfeasibleError,
+    InvalidParameterError,
+    SolverError,
+    TimeLimitError,
+)
 from forestcoll.solver.linear_program import Program, Settings, Solution, Vector
 from forestcoll.solver.solve import solve
 from forestcoll.topology.model import Topology
 from forestcoll.topology.symmetry.automorphism import Orbits, check_orbits, find_orbits, no_symmetry
 
-__all__ = ["AllToAllLp", "AllToAllOptimum", "all_to_all_rate", "build", "extract"]
+__all__ = ["AllToAllLp", "AllToAllOptimum", "all_to_all_rate", "build", "extract", "grid_rate"]
 
 
 _MANY_COLUMNS = 10_000
-"""From here on the program over fewer links is tried first: paths in dimension order, then shortest
-paths. It is many times faster."""
+"""From here on the program over fewer links, those of shortest paths, is tried first, with the rate
+at the bound of a cut and then free. It is many times faster."""
 
 _PROVED = 1e-7
 """Gap below which the program over all links is not solved: the solver would not narrow it. Rate
@@ -179,31 +184,47 @@ def all_to_all_rate(
         check_orbits(topology, orbits)
     stated = build(demands, orbits)
     if stated.program.matrix.shape[1] > _MANY_COLUMNS:
-        for narrowed in (_in_dimension_order, _over_shortest_paths):
+        for narrowed in (_at_the_bound_of_a_cut, _over_shortest_paths):
             found = narrowed(stated, settings, deadline)
             if found is not None and found.gap < _PROVED:
                 return found
     return extract(stated, _solved(stated, settings, deadline))
 
 
-def _in_dimension_order(
+def grid_rate(
+    demands: FlowProblem, orbits: Orbits, *, settings: Settings
+) -> AllToAllOptimum | None:
+    """Return the optimum of a grid whose flow in dimension order attains the bound of a cut.
+
+    It is found many times faster than the program over all links is solved. None if the network is
+    no such grid, or half of the time is over.
+    """
+    if dimension_ordered(demands.topology) is None:
+        return None
+    deadline = time.perf_counter() + settings.seconds
+    return _at_the_bound_of_a_cut(build(demands, orbits), settings, deadline)
+
+
+def _at_the_bound_of_a_cut(
     stated: AllToAllLp, settings: Settings, deadline: float
 ) -> AllToAllOptimum | None:
-    """Approach the bound of a cut over quickest paths in dimension order; None if there is none.
+    """Find a flow at the bound of a cut over quickest paths, on grids in dimension order.
 
-    The program ends at that bound, so its own prices prove nothing.
+    The rate is fixed at that bound, so the program has no objective, and its prices prove nothing.
+    None if there is no such flow.
     """
     demands, program = stated.demands, stated.program
-    ordered = dimension_ordered(demands.topology)
-    if ordered is None:
-        return None
     price = halfway_cut(demands)
     bound = demands.bound_gb_s(price)
-    most = program.upper.copy()
-    most[-1] = min(most[-1], bound / stated.scale_gb_s)
-    usable = _on_quickest_paths(stated) & ordered[demands.sources[list(stated.sources)]]
-    capped = replace(stated, program=replace(program, upper=most))
-    found = _narrowed(capped, usable, settings, deadline)
+    if bound > stated.scale_gb_s * (1 + _TIE):  # which no flow exceeds
+        return None
+    least, most = program.lower.copy(), program.upper.copy()
+    least[-1] = most[-1] = bound / stated.scale_gb_s
+    fixed = replace(program, cost=np.zeros_like(program.cost), lower=least, upper=most)
+    usable = _on_quickest_paths(stated)
+    if (ordered := dimension_ordered(demands.topology)) is not None:
+        usable &= ordered[demands.sources[list(stated.sources)]]
+    found = _narrowed(replace(stated, program=fixed), usable, settings, deadline)
     if found is None:
         return None
     return replace(found, rate_gb_s=min(found.rate_gb_s, bound), bound_gb_s=bound, price=price)
@@ -254,7 +275,7 @@ def _narrowed(
         x = np.zeros(len(program.cost))
         x[kept] = found.x
         return extract(stated, replace(found, x=x))
-    except (TimeLimitError, SolverError):
+    except (TimeLimitError, SolverError, InfeasibleError):
         return None
 
 
@@ -296,18 +317,10 @@ def build(demands: FlowProblem, orbits: Orbits) -> AllToAllLp:
     over = sp.vstack([link_orbits, in_family @ demands.holds])
     limit = in_family @ demands.limit / (scale * largest)
     # n_s images of the flow of source s share the links of an orbit.
-    load = sp.hstack([size * over for size in sizes])
-    incidence = sp.csr_array(
-        (
-            np.concatenate([np.ones(links), -np.ones(links)]),
-            (np.concatenate([demands.head, demands.tail]), np.tile(np.arange(links), 2)),
-        ),
-        shape=(nodes, links),
-    )
-    kept = [_without_row(incidence, int(demands.sources[rank])) for rank in first]
+    load = sp.kron(sizes, over)
     wanted = demands.amount[first].reshape(-1, 1) / largest
     matrix = sp.block_array(
-        [[load, None], [sp.block_diag(kept), sp.csr_array(-wanted)]], format="csr"
+        [[load, None], [_balances(demands, first), sp.csr_array(-wanted)]], format="csr"
     )
     # Flow that returns to its source is useless; these columns are fixed at 0.
     into_itself = np.concatenate([demands.head == demands.sources[rank] for rank in first])
@@ -395,8 +408,14 @@ def _least_delivered(demands: FlowProblem, sources: tuple[int, ...], flow: Vecto
     return float(min(rates))
 
 
-def _without_row(incidence: sp.csr_array, node: int) -> sp.csr_array:
-    """Empty the row of a node: a source has no balance."""
-    keep = np.ones(incidence.shape[0])
-    keep[node] = 0
-    return sp.csr_array(sp.diags_array(keep) @ incidence)
+def _balances(demands: FlowProblem, ranks: npt.NDArray[np.int64]) -> sp.csr_array:
+    """Return what flows of some ranks bring to each node, less what they take; none at a source."""
+    count, links, nodes = len(ranks), len(demands.tail), len(demands.topology.nodes)
+    columns = np.arange(count * links)
+    rank, link = np.divmod(columns, links)
+    node = np.concatenate([demands.head[link], demands.tail[link]])
+    row = np.tile(rank, 2) * nodes + node
+    sign = np.repeat([1.0, -1.0], len(columns))
+    kept = node != np.tile(demands.sources[ranks][rank], 2)
+    ends = row[kept], np.tile(columns, 2)[kept]
+    return sp.csr_array((sign[kept], ends), shape=(count * nodes, count * links))

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from forestcoll.all_to_all.concurrent_flow import ApproximateFlow, approximate_flow
 from forestcoll.all_to_all.flow_problem import FlowProblem, flow_problem
-from forestcoll.all_to_all.linear_optimum import AllToAllOptimum, all_to_all_rate
+from forestcoll.all_to_all.linear_optimum import AllToAllOptimum, all_to_all_rate, grid_rate
 from forestcoll.errors import TimeLimitError
 from forestcoll.solver.linear_program import Settings
 from forestcoll.topology.model import Topology
@@ -34,7 +34,7 @@ MOST_UNKNOWNS = 70_000
 def near_optimum(
     topology: Topology, amount: npt.ArrayLike | None = None, *, eps: float, seconds: float
 ) -> AllToAllOptimum | ApproximateFlow:
-    """Solve the program if it is small enough, else bring bounds to within 1 + eps.
+    """Solve the program if it is small enough or a grid's, else bring bounds to within 1 + eps.
 
     With shared capacities the program is solved whatever its size: approximations have none.
 
@@ -64,7 +64,8 @@ def near_optimum(
     unknowns = (int(orbits.node.max()) + 1) * len(topology.links)
     left = _left(problem, deadline)
     if unknowns > MOST_UNKNOWNS and not topology.shared:
-        return _approximated(problem, orbits, eps, deadline)
+        found = grid_rate(problem, orbits, settings=Settings(seconds=left / 2))
+        return found or _approximated(problem, orbits, eps, deadline)
     asked = None if problem.uniform else amount
     return all_to_all_rate(topology, asked, settings=Settings(seconds=left), orbits=orbits)
 

@@ -226,14 +226,17 @@ class _Residual:
 
     def room(self, path: list[int] | tuple[int, ...]) -> float:
         """Return the least flow on a path's links."""
-        return min(self.into[head][tail] for tail, head in pairwise(path))
+        return min([self.into[head][tail] for tail, head in pairwise(path)])
 
     def take(self, path: list[int] | tuple[int, ...], amount: float) -> None:
         """Take an amount off the path's links, and drop what is negligible."""
         for tail, head in pairwise(path):
-            self.into[head][tail] -= amount
-            if self.into[head][tail] <= self.least:
-                del self.into[head][tail]
+            entering = self.into[head]
+            left = entering[tail] - amount
+            if left > self.least:
+                entering[tail] = left
+            else:
+                del entering[tail]
 
 
 def _decomposed(demands: FlowProblem, rank: int, flow: Vector) -> _Shares:
@@ -245,11 +248,10 @@ def _decomposed(demands: FlowProblem, rank: int, flow: Vector) -> _Shares:
     rate = total / float(amount.sum())
     least = _NEGLIGIBLE * rate * float(amount[amount > 0].min())
     left = _Residual([{} for _ in demands.topology.nodes], source, least)
-    for tail, head, size in zip(
-        demands.tail.tolist(), demands.head.tolist(), flow.tolist(), strict=True
-    ):
-        if size > least:
-            left.into[head][tail] = size
+    used = flow > least
+    columns = (column[used].tolist() for column in (demands.tail, demands.head, flow))
+    for tail, head, size in zip(*columns, strict=True):
+        left.into[head][tail] = size
     shares: _Shares = {}
     for target in np.flatnonzero(amount).tolist():
         due = rate * float(amount[target])

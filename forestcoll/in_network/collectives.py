@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from forestcoll.allreduce.best_allreduce import PROGRAM_STAGE, Improved, best_allreduce
 from forestcoll.allreduce.collective_schedule import schedule_of
@@ -30,7 +30,7 @@ from forestcoll.errors import DisconnectedError
 from forestcoll.in_network.mixing import mirrored
 from forestcoll.in_network.multicast_nodes import as_gpus, from_spanning
 from forestcoll.in_network.plane_trees import over_planes
-from forestcoll.in_network.pruning import Traffic, multicast, traffic
+from forestcoll.in_network.pruning import Traffic, is_bound_to_gain_nothing, multicast, traffic
 from forestcoll.in_network.star_trees import star_trees
 from forestcoll.problem.optimum import Optimum
 from forestcoll.problem.request import Request
@@ -101,7 +101,8 @@ def _saved(
 def _allreduce(request: Request, progress: Progress | None) -> InNetwork:
     """Make an allreduce with multicast on merged planes, and distribute it over the real ones.
 
-    With a given k the planes are not merged: the real links hold other whole numbers of trees.
+    With a given k the planes are not merged: the real links hold other whole numbers of trees. The
+    trees are pruned late, if at all, where that is bound to gain no time.
     """
     # The programs see one switch for all parallel planes.
     planes = (merged_planes if request.is_free else unmerged)(request.topology)
@@ -111,19 +112,21 @@ def _allreduce(request: Request, progress: Progress | None) -> InNetwork:
     assert isinstance(plain, Allreduce)
     seconds = clock.seconds
     began = time.perf_counter()
-    both = multicast(plain)
+    both: Allreduce[Any] = plain if is_bound_to_gain_nothing(plain) else multicast(plain)
     seconds[MULTICAST_STAGE] = time.perf_counter() - began
     began = time.perf_counter()
     best = _best(_spread(both, small, progress), small, progress)
     seconds[PROGRAM_STAGE] = time.perf_counter() - began
     began = time.perf_counter()
+    saved = {}
+    if best.gather is both.gather:
+        pruned = multicast(plain) if both is plain else both
+        best = replace(best, reduce=pruned.reduce, gather=pruned.gather)
+        saved = _saved(plain, pruned, planes)
     laid = over_planes(best, planes)
     bound = None if best.bound is None else best.bound.over_planes(planes)
     seconds[MULTICAST_STAGE] += time.perf_counter() - began
-    kept = best.gather is both.gather
-    return InNetwork(
-        replace(laid, bound=bound), seconds, _saved(plain, both, planes) if kept else {}
-    )
+    return InNetwork(replace(laid, bound=bound), seconds, saved)
 
 
 def _fastest_one_way(
@@ -193,9 +196,7 @@ def _claimed(forest: MulticastForest) -> MulticastForest:
     return replace(forest, optimum=claim)
 
 
-def _spread(
-    both: Allreduce[MulticastForest], request: Request, progress: Progress | None
-) -> Allreduce[MulticastForest]:
+def _spread(both: Allreduce[Any], request: Request, progress: Progress | None) -> Allreduce[Any]:
     """Return the same, or trees from each GPU through each adjacent multicast switch, if faster.
 
     With many such switches, each should copy an equal share, whatever the number of GPUs.
@@ -203,15 +204,13 @@ def _spread(
     nodes = request.topology.nodes
     beside = Counter(e.tail for e in request.topology.links if nodes[e.head].multicast)
     most = max((beside[gpu] for gpu in request.topology.compute), default=0)
-    if not request.is_free or most < 2 or both.optimal:
+    if not request.is_free or most < 2:
         return both
     finer = _copied(_without_program(request, k=most), progress, both.remark)
     return min(both, finer, key=lambda one: one.time_s_per_gb)
 
 
-def _best(
-    both: Allreduce[MulticastForest], request: Request, progress: Progress | None
-) -> Allreduce[MulticastForest]:
+def _best(both: Allreduce[Any], request: Request, progress: Progress | None) -> Allreduce[Any]:
     """Return the fastest of this schedule, those of programs, and sums at a single GPU.
 
     The time limit covers all programs together; none starts after it.

@@ -14,8 +14,6 @@ from forestcoll.errors import ExportError, InvalidTopologyError
 from forestcoll.topology.changed_file import is_changed, topology_from_changes
 from forestcoll.topology.families.family_spec import family_topology, names_family
 from forestcoll.topology.format import topology_document, topology_from_document
-from forestcoll.topology.importers.taccl_input import is_taccl, topology_from_taccl
-from forestcoll.topology.importers.teccl_input import is_teccl, topology_from_teccl
 from forestcoll.topology.model import Topology
 from forestcoll.topology.reading.documents import Document, parse_json, parse_yaml
 from forestcoll.topology.reading.whole_text import whole_text
@@ -124,6 +122,10 @@ def topology_json(topology: Topology) -> str:
 
 
 def _topology(document: Document) -> Topology:
+    # Imported here: a network that no file holds needs none of these.
+    from forestcoll.topology.importers.taccl_input import is_taccl, topology_from_taccl
+    from forestcoll.topology.importers.teccl_input import is_teccl, topology_from_teccl
+
     if is_teccl(document):
         return topology_from_teccl(document)
     if is_taccl(document):

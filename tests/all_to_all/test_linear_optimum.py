@@ -13,7 +13,7 @@ from forestcoll.all_to_all.concurrent_flow import approximate_flow
 from forestcoll.all_to_all.flow_problem import flow_problem
 from forestcoll.all_to_all.grids.dimension_order import dimension_ordered
 from forestcoll.all_to_all.grids.halfway_cut import halfway_cut
-from forestcoll.all_to_all.linear_optimum import all_to_all_rate, build, extract
+from forestcoll.all_to_all.linear_optimum import all_to_all_rate, build, extract, grid_rate
 from forestcoll.all_to_all.path_schedule import schedule_of
 from forestcoll.errors import (
     DisconnectedError,
@@ -126,7 +126,7 @@ def test_a_cut_and_dimension_order_are_an_answer_on_a_slice_with_a_dead_link() -
     """64 x 64 pairs cross 15 links of 50 GB/s where a half of the ring ends."""
     topology = load_topology("tpu_v5e:dims=8x16").without("gpu0.0 - gpu0.1")
     stated = build(flow_problem(topology), find_orbits(topology))
-    found = linear_optimum._in_dimension_order(stated, SETTINGS, time.perf_counter() + 20)
+    found = linear_optimum._at_the_bound_of_a_cut(stated, SETTINGS, time.perf_counter() + 20)
     assert found is not None
     assert found.gap < 1e-7
     assert found.bound_gb_s == pytest.approx(15 * 50 / 64**2)
@@ -139,15 +139,20 @@ def test_a_cut_and_dimension_order_are_an_answer_on_a_slice_with_a_dead_link() -
     assert not (used & ~ordered[stated.demands.sources[list(stated.sources)]]).any()
 
 
-def test_the_program_in_dimension_order_ends_at_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_rate_at_the_bound_of_a_cut_is_fixed_at_the_bound(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     mesh = load_topology(SHORT)
     stated = build(flow_problem(mesh), find_orbits(mesh))
     asked: list[linear_optimum.AllToAllLp] = []
     monkeypatch.setattr(linear_optimum, "_narrowed", lambda given, *_: asked.append(given))
-    assert linear_optimum._in_dimension_order(stated, SETTINGS, time.perf_counter() + 20) is None
+    assert linear_optimum._at_the_bound_of_a_cut(stated, SETTINGS, time.perf_counter() + 20) is None
     bound = stated.demands.bound_gb_s(halfway_cut(stated.demands))
-    assert asked[0].program.upper[-1] == bound / stated.scale_gb_s < stated.program.upper[-1]
-    assert (asked[0].program.upper[:-1] == stated.program.upper[:-1]).all()
+    program = asked[0].program
+    assert program.lower[-1] == program.upper[-1] == bound / stated.scale_gb_s
+    assert not program.cost.any()
+    assert (program.upper[:-1] == stated.program.upper[:-1]).all()
+    assert not program.lower[:-1].any()
 
 
 def test_links_that_may_not_be_used_are_no_columns(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,22 +174,51 @@ def test_links_that_may_not_be_used_are_no_columns(monkeypatch: pytest.MonkeyPat
     assert not found.flow_gb_s[~usable].any()
 
 
-def test_without_a_grid_no_order_is_tried() -> None:
+def test_without_a_grid_all_quickest_paths_may_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
     topology = network_of("a b c", "a - b: 4, b - c: 4, a - c: 3")
     stated = build(flow_problem(topology), find_orbits(topology))
-    assert linear_optimum._in_dimension_order(stated, SETTINGS, time.perf_counter() + 20) is None
+    asked: list[np.ndarray] = []
+    monkeypatch.setattr(linear_optimum, "_narrowed", lambda _, usable, *__: asked.append(usable))
+    assert linear_optimum._at_the_bound_of_a_cut(stated, SETTINGS, time.perf_counter() + 20) is None
+    assert (asked[0] == linear_optimum._on_quickest_paths(stated)).all()
 
 
-def test_a_cut_above_the_optimum_leaves_a_gap(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_rate_of_a_grid_is_that_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cut above the optimum gives none, and a network without dimensions is not tried."""
+    torus = load_topology("torus:dims=5x6").without("gpu0.0 - gpu0.1")
+    problem, orbits = flow_problem(torus), find_orbits(torus)
+    found = grid_rate(problem, orbits, settings=SETTINGS)
+    assert found is not None
+    assert found.rate_gb_s == pytest.approx(optimum(torus).rate_gb_s, rel=1e-8)
+    assert grid_rate(problem, orbits, settings=replace(SETTINGS, seconds=1e-9)) is None
+    corner = np.array([float(link.tail == 0) for link in torus.links])
+    monkeypatch.setattr(linear_optimum, "halfway_cut", lambda _: corner)
+    assert grid_rate(problem, orbits, settings=SETTINGS) is None
+    monkeypatch.undo()
+    triangle = network_of("a b c", "a - b, b - c, a - c", "triangle")
+    assert grid_rate(flow_problem(triangle), find_orbits(triangle), settings=SETTINGS) is None
+
+
+def test_a_cut_above_a_known_bound_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No link has a price, so the cut bounds nothing; equal spending does."""
+    mesh = load_topology(SHORT)
+    stated = build(flow_problem(mesh), find_orbits(mesh))
+    tried: list[object] = []
+    monkeypatch.setattr(linear_optimum, "_narrowed", lambda *given: tried.append(given))
+    monkeypatch.setattr(linear_optimum, "halfway_cut", lambda _: np.zeros(len(mesh.links)))
+    assert linear_optimum._at_the_bound_of_a_cut(stated, SETTINGS, time.perf_counter() + 20) is None
+    assert not tried
+
+
+def test_no_flow_is_as_fast_as_a_cut_above_the_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
     """The cut around a corner: 15 pairs over two links, where a half has 64 over four."""
     mesh = load_topology(SHORT)
     whole = optimum(mesh)
     corner = np.array([float(link.tail == 0) for link in mesh.links])
     monkeypatch.setattr(linear_optimum, "halfway_cut", lambda _: corner)
     stated = build(flow_problem(mesh), find_orbits(mesh))
-    found = linear_optimum._in_dimension_order(stated, SETTINGS, time.perf_counter() + 20)
-    assert found is not None
-    assert found.rate_gb_s <= whole.bound_gb_s * (1 + 1e-9) < found.bound_gb_s
+    assert stated.demands.bound_gb_s(corner) > whole.bound_gb_s * (1 + 1e-9)
+    assert linear_optimum._at_the_bound_of_a_cut(stated, SETTINGS, time.perf_counter() + 20) is None
     monkeypatch.setattr(linear_optimum, "_MANY_COLUMNS", 0)
     assert optimum(mesh).bound_gb_s == pytest.approx(whole.bound_gb_s, rel=1e-8)
 

@@ -38,6 +38,16 @@ def test_a_network_beyond_the_program_is_approximated(monkeypatch: pytest.Monkey
     assert exact <= found.bound_gb_s * (1 + 1e-6)
 
 
+def test_a_large_torus_with_a_dead_link_is_exact(monkeypatch: pytest.MonkeyPatch) -> None:
+    """15 x 15 pairs cross 9 links where a half of the rings of six ends."""
+    monkeypatch.setattr(module, "MOST_UNKNOWNS", 100)
+    torus = load_topology("torus:dims=5x6").without("gpu0.0 - gpu0.1")
+    found = near_optimum(torus, eps=0.01, seconds=60)
+    assert isinstance(found, AllToAllOptimum)
+    assert found.rate_gb_s == pytest.approx(found.bound_gb_s, rel=1e-7)
+    assert found.bound_gb_s == pytest.approx(9 / 15**2)
+
+
 def test_a_time_limit_holds() -> None:
     with pytest.raises(TimeLimitError):
         near_optimum(load_topology("generalized_kautz:degree=3,nodes=20"), eps=0.02, seconds=1e-6)

@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from forestcoll import cost, generate, load_topology, optimum, verify
+from forestcoll.in_network import collectives
 from forestcoll.in_network.collectives import in_network
+from forestcoll.in_network.pruning import multicast
 from forestcoll.problem.options import Options
 from forestcoll.problem.request import Request
-from forestcoll.schedule import Allreduce, MulticastForest, read_schedule, write_schedule
+from forestcoll.schedule import Allreduce, Forest, MulticastForest, read_schedule, write_schedule
 from forestcoll.topology import Topology
 from tests.hand_networks import network_of
 from tests.in_network.adding_servers import servers
@@ -85,6 +87,30 @@ def test_without_switches_that_copy_an_allreduce_is_that_of_forwarding_ones() ->
     )
     assert list(made.saved) == ["traffic_of_reduce", "traffic_of_gather"]
     assert all(each.before == each.after for some in made.saved.values() for each in some)
+
+
+def test_trees_that_gain_no_time_are_pruned_only_if_they_are_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two boxes with NICs that bind: the program's trees are faster; without it, its own remain."""
+    pruned: list[Allreduce[Forest]] = []
+
+    def noted(schedule: Allreduce[Forest]) -> Allreduce[MulticastForest]:
+        pruned.append(schedule)
+        return multicast(schedule)
+
+    monkeypatch.setattr(collectives, "multicast", noted)
+    for seconds, algbw_gb_s in ((60.0, 400), (0.0, Fraction(800, 3))):
+        asked = Options(collective="allreduce", threads=1, multicast=True, lp_time_limit_s=seconds)
+        made = in_network(Request.of(load_topology("dgx_h100:boxes=2"), asked))
+        assert isinstance(made.schedule, Allreduce)
+        assert all(isinstance(phase, MulticastForest) for phase in made.schedule.phases)
+        assert verify(made.schedule).algbw_gb_s == algbw_gb_s
+        assert len(pruned) == (0 if seconds else 1)
+        assert bool(made.saved) == (not seconds)
+        assert any(each.before > each.after for some in made.saved.values() for each in some) == (
+            not seconds
+        )
 
 
 def test_switches_beside_each_other_copy_equal_shares() -> None:

@@ -14,6 +14,9 @@ __all__ = ["run"]
 
 _ALGORITHM = {"highs": "simplex", "highs-ipm": "ipm", "highs-pdlp": "pdlp"}
 
+_DUAL, _PRIMAL = 1, 4
+"""HiGHS's option ``simplex_strategy``."""
+
 _STATUS = highspy.HighsModelStatus
 
 _OUTCOME = {
@@ -67,6 +70,7 @@ def _configure(highs: highspy.Highs, program: Program, settings: Settings) -> No
         "small_matrix_value": LEAST_ENTRY,
         # With whole variables another choice would solve the relaxation and call it optimal.
         "solver": "choose" if program.whole is not None else _ALGORITHM[settings.method],
+        "simplex_strategy": _PRIMAL if _only_feasible(program) else _DUAL,
         "primal_feasibility_tolerance": max(settings.tolerance, 1e-10),
         "dual_feasibility_tolerance": max(settings.tolerance, 1e-10),
         "ipm_optimality_tolerance": max(settings.tolerance, 1e-12),
@@ -80,6 +84,11 @@ def _configure(highs: highspy.Highs, program: Program, settings: Settings) -> No
     for name, value in options.items():
         if highs.setOptionValue(name, value) != highspy.HighsStatus.kOk:
             raise AssertionError(f"HiGHS refused {name} = {value!r}")
+
+
+def _only_feasible(program: Program) -> bool:
+    """Whether any feasible point will do: then the dual simplex has no objective to follow."""
+    return program.whole is None and not program.cost.any()
 
 
 def _model(program: Program) -> highspy.HighsLp:

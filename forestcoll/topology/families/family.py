@@ -6,6 +6,7 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Annotated, ParamSpec, get_args, get_origin, get_type_hints
 
 from forestcoll.errors import InvalidTopologyError
@@ -59,14 +60,27 @@ class Parameter:
             ) from None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Family:
     """A function that makes topologies, with what one needs to know to call it."""
 
     name: str
     summary: str
-    parameters: tuple[Parameter, ...]
     function: Callable[..., Topology] = field(repr=False)
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The parameters of the function, read from its signature when they are asked for."""
+        hints = get_type_hints(self.function, include_extras=True)
+        return tuple(
+            Parameter(name, _kind(hints[name]), argument.default)
+            for name, argument in self.signature.parameters.items()
+        )
+
+    @cached_property
+    def signature(self) -> inspect.Signature:
+        """The names and defaults of the parameters."""
+        return inspect.signature(self.function)
 
     @property
     def usage(self) -> str:
@@ -96,14 +110,12 @@ def family(build: Callable[P, TopologyBuilder | Topology]) -> Callable[P, Topolo
     its own specification, such as ``dgx_a100:boxes=4``.
     """
     name = build.__name__
-    signature = inspect.signature(build)
-    parameters = _parameters(build)
 
     @functools.wraps(build)
     def make(*args: P.args, **kwargs: P.kwargs) -> Topology:
-        bound = signature.bind(*args, **kwargs)
+        bound = entry.signature.bind(*args, **kwargs)
         bound.apply_defaults()
-        values = {p.name: p.read(bound.arguments[p.name], name) for p in parameters}
+        values = {p.name: p.read(bound.arguments[p.name], name) for p in entry.parameters}
         bound.arguments.update(values)
         made, spec = build(*bound.args, **bound.kwargs), entry.spec(values)
         if isinstance(made, TopologyBuilder):
@@ -111,17 +123,9 @@ def family(build: Callable[P, TopologyBuilder | Topology]) -> Callable[P, Topolo
         return Topology(spec, made.nodes, made.links, made.shared)
 
     summary = (inspect.getdoc(build) or name).splitlines()[0]
-    entry = Family(name, summary, parameters, make)
+    entry = Family(name, summary, make)
     FAMILIES[name] = entry
     return make
-
-
-def _parameters(build: Callable[..., object]) -> tuple[Parameter, ...]:
-    hints = get_type_hints(build, include_extras=True)
-    return tuple(
-        Parameter(name, _kind(hints[name]), argument.default)
-        for name, argument in inspect.signature(build).parameters.items()
-    )
 
 
 def _kind(hint: object) -> Kind:

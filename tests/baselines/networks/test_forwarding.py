@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 
 from baselines import METHODS
-from baselines.networks.forwarding import _Links, forwarded
+from baselines.networks import forwarding
+from baselines.networks.forwarding import forwarded
 from baselines.networks.switch_paths import MAX_PATHS, Router
 from forestcoll.errors import UnsupportedError
 from forestcoll.schedule import StepSchedule, cost, verify
@@ -116,13 +117,32 @@ def test_paths_have_the_cost_of_dijkstra(topology: Topology) -> None:
 
 @pytest.mark.slow
 @given(topologies())
-def test_going_hop_by_hop_at_once_changes_no_path(topology: Topology) -> None:
-    """Where no sender has ties its receiver's paths are not listed one by one."""
+def test_the_size_of_blocks_changes_no_path(topology: Topology) -> None:
+    """One receiver and one path after the other, or all at once; in any order of the pairs."""
     pairs = list(permutations(range(topology.num_compute), 2))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_Links, "only_ways", lambda *_: None)
-        listed = forwarded(topology, pairs)
-    assert forwarded(topology, pairs) == listed
+        patch.setattr(forwarding, "_CELLS", 1)
+        patch.setattr(forwarding, "_AT_ONCE", 1)
+        one_by_one = forwarded(topology, pairs[::-1], direct=True)
+    assert forwarded(topology, pairs, direct=True) == one_by_one
+
+
+def test_next_hops_with_fewer_paths_leave_their_turns_to_others() -> None:
+    """Of a, b, d and e, each of which has one path to t, s reaches the first three by way of c."""
+    joined = "s - c e: 3, c - a b d: 3, t - a b d: 3, t - e: 3/2"
+    assert [way[1:-1] for way in named(network_of("s a b c d e t", joined, "fan"), "s", "t")] == [
+        ["c", "a"],
+        ["e"],
+        ["c", "b"],
+        ["c", "d"],
+    ]
+
+
+def test_costs_beyond_64_bits_are_exact() -> None:
+    """1 + 1 beside 2 and beside 2 + 1e-30."""
+    for more, paths in ((Fraction(0), 2), (Fraction(1, 10**30), 1)):
+        links = f"a - b: 1, b - c: 1, a - c: {1 / (2 + more)}"
+        assert len(named(network_of("a b c", links, "triangle"), "a", "c")) == paths
 
 
 def test_a_pair_that_a_link_joins_takes_it_alone_if_asked_to() -> None:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import highspy
 import numpy as np
 import pytest
 
@@ -9,7 +10,7 @@ from forestcoll.errors import (
     InvalidParameterError,
 )
 from forestcoll.solver.backends.answer import Outcome
-from forestcoll.solver.backends.highs import run
+from forestcoll.solver.backends.highs import _configure, run
 from forestcoll.solver.linear_program import Program
 from forestcoll.solver.solve import solve
 from tests.solver.programs import INF, hard, settings, small
@@ -64,6 +65,20 @@ def test_infeasible_differs_from_unbounded(method: str) -> None:
     assert run(nothing, settings(method)).outcome is Outcome.INFEASIBLE
     endless = Program(-one, [[1.0]], 2 * one, INF * one, 0 * one, INF * one)
     assert run(endless, settings(method)).outcome is Outcome.UNBOUNDED
+
+
+def test_without_an_objective_the_simplex_is_primal() -> None:
+    """Any feasible point is optimal. Branch and cut keeps the dual simplex, for its nodes."""
+    point = replace(small().as_minimisation, cost=np.zeros(2))
+    assert run(point, settings()).outcome is Outcome.OPTIMAL
+    for program, strategy in (
+        (point, 4),
+        (small().as_minimisation, 1),
+        (replace(point, whole=np.ones(2, dtype=bool)), 1),
+    ):
+        highs = highspy.Highs()
+        _configure(highs, program, settings())
+        assert highs.getOptionValue("simplex_strategy")[1] == strategy
 
 
 def test_a_program_of_nothing_is_solved() -> None:
