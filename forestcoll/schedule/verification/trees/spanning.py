@@ -148,11 +148,12 @@ def _count(parent: Ints, amounts: npt.NDArray[Any], ranks: int) -> npt.NDArray[A
     """Add up the amounts of the trees by column and, within it, by parent: -1, 0, 1, ..."""
     columns = parent.shape[1]
     cell = parent + np.arange(1, columns * (ranks + 1), ranks + 1)
-    if (amounts == amounts[:1]).all():
-        times = np.bincount(cell.ravel(), minlength=columns * (ranks + 1))
-        return times.astype(amounts.dtype) * amounts[:1]
-    count = np.zeros(columns * (ranks + 1), dtype=amounts.dtype)
-    np.add.at(count, cell.ravel(), np.repeat(amounts, columns))
+    if len(amounts) and (amounts == amounts[0]).all():
+        count = np.bincount(cell.ravel(), minlength=columns * (ranks + 1)).astype(amounts.dtype)
+        count *= amounts[0]
+    else:
+        count = np.zeros(columns * (ranks + 1), dtype=amounts.dtype)
+        np.add.at(count, cell.ravel(), np.repeat(amounts, columns))
     return count
 
 
