@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -153,12 +154,12 @@ def latency(schedule: AnySchedule, *, physical: bool = True) -> Latency:
         multiplicity, depth = tree_depths(schedule)
     else:
         multiplicity, depth = schedule.multiplicity, schedule.tree_depths()
-    trees = sum(multiplicity.tolist())
+    trees, deepest = sum(multiplicity.tolist()), int(depth.max(initial=0))
     of_all = sum(m * h for m, h in zip(multiplicity.tolist(), depth.tolist(), strict=True))
     return Latency(
-        depth=int(depth.max(initial=0)),
+        depth=deepest,
         average_depth=Fraction(of_all, max(trees, 1)),
-        physical_hops=_physical_hops(schedule) if physical else None,
+        physical_hops=_physical_hops(schedule, deepest) if physical else None,
         trees=trees,
         distinct_trees=len(depth),
         at_least=least_latency(schedule),
@@ -186,14 +187,17 @@ def _one_after_the_other(first: Latency, then: Latency) -> Latency:
 # --- measured depths ---------------------------------------------------------------------------
 
 
-def _physical_hops(forest: AnyForest) -> int:
-    """Return the links to the farthest GPU in the worst tree."""
+def _physical_hops(forest: AnyForest, depth: int) -> int:
+    """Return the links to the farthest GPU in the worst tree, of a forest with this depth."""
     if isinstance(forest, MulticastForest):
         return int(forest.depths(links=True).max(initial=0))
     size = forest.topology.num_compute
     if size < 2:
         return 0
-    lengths = _longest_paths(forest.routes, size, forest.reduction)
+    links = _longest_paths(forest.routes)
+    if links.min() == links.max():
+        return depth * int(links[0])  # the deepest tree, without a look at any
+    lengths = _by_ends(links, forest.routes, size, forest.reduction)
     at_a_time = max(1, _ENTRIES_AT_A_TIME // size)
     farthest = (_farthest(parent, lengths) for parent in _parents(forest, at_a_time))
     return max(farthest, default=0)
@@ -207,23 +211,31 @@ def _parents(forest: Forest | FactoredForest, at_a_time: int) -> Iterator[npt.ND
         yield forest.parent[start : start + at_a_time]
 
 
-def _longest_paths(routes: Routes, size: int, reduction: bool) -> npt.NDArray[np.int32]:
-    """Return the links of the longest path from each parent to each child, shape (N, N)."""
+def _longest_paths(routes: Routes) -> npt.NDArray[np.int32]:
+    """Return the links of the longest path of each logical link."""
     links = np.diff(routes.first_hop).astype(np.int32) - 1
-    longest = np.maximum.reduceat(links, routes.first_path[:-1])
+    return np.maximum.reduceat(links, routes.first_path[:-1])
+
+
+def _by_ends(
+    links: npt.NDArray[np.int32], routes: Routes, size: int, reduction: bool
+) -> npt.NDArray[Any]:
+    """Return the lengths from each parent to each child, shape (N, N)."""
     parent, child = (routes.head, routes.tail) if reduction else (routes.tail, routes.head)
-    table = np.zeros((size, size), dtype=np.int32)
-    table[parent, child] = longest
+    # Trees read the table all over, so it is as small as its numbers allow.
+    table = np.zeros((size, size), dtype=np.min_scalar_type(links.max()))
+    table[parent, child] = links
     return table
 
 
-def _farthest(parent: npt.NDArray[np.int32], lengths: npt.NDArray[np.int32]) -> int:
+def _farthest(parent: npt.NDArray[np.int32], lengths: npt.NDArray[Any]) -> int:
     """Return the greatest distance from a root, by pointer doubling, in a few trees."""
     batches, size = parent.shape
     ranks, at_root = np.arange(size), parent < 0
     # All trees are one flat array; a root jumps to itself.
     jump = np.where(at_root, ranks, parent) + size * np.arange(batches)[:, None]
-    depth = lengths.take(parent.astype(np.intp) * size + ranks, mode="clip")
+    edge = parent.astype(np.intp) * size + ranks
+    depth = lengths.take(edge, mode="clip").astype(np.int32)
     depth[at_root] = 0
     # Each round doubles the hops that ``jump`` spans, so log2(size) rounds reach every root.
     for _ in range(size.bit_length()):

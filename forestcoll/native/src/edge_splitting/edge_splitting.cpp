@@ -17,11 +17,11 @@ class FamilyRemover {
  public:
   FamilyRemover(const Graph& graph, const Demand& demand, const Family& family, Progress& progress,
                 const RemovalOptions& options)
-      : links_(graph),
-        demand_(demand),
+      : demand_(demand),
         contractor_(demand),
         all_targets_(static_cast<int>(demand.targets().size())),
         nesting_(family),
+        links_(graph, demand.is_target, nesting_),
         progress_(progress),
         options_(options) {}
 
@@ -35,7 +35,11 @@ class FamilyRemover {
     }
     // Parents come after their children in number, and are split first.
     for (int set = sets - 1; set >= 0; --set) {
-      if (has_switch[set]) remove_from(set);
+      if (has_switch[set]) {
+        remove_from(set);
+      } else {
+        links_.open(set, [](const Arc&) {});
+      }
       progress_(sets - set, sets);
     }
     result_.logical = links_.merged();
@@ -80,12 +84,22 @@ class FamilyRemover {
     return items.child[item] < 0 && !demand_.is_target[items.first[item]];
   }
 
-  Subproblem contracted(const Contraction& items) const {
+  // Opens a set and contracts it.
+  Subproblem contracted(const Contraction& items) {
     const auto item_of = [&](NodeId node) { return items.item_of(node); };
-    const auto each_at = [&](NodeId node, const auto& visit) { links_.each_at(node, visit); };
-    return contractor_
-        .contract(items.nodes, items.num_items(), items.is_whole(), links_.all(), item_of, each_at)
-        .problem;
+    Subproblem problem =
+        contractor_.without_arcs(items.nodes, items.num_items(), items.is_whole(), item_of);
+    std::vector<Arc> arcs;
+    for (const NodeId node : items.nodes) {
+      const auto& [in, out] = links_.beyond(node);
+      if (in > 0) arcs.push_back({items.outside(), item_of(node), in});
+      if (out > 0) arcs.push_back({item_of(node), items.outside(), out});
+    }
+    links_.open(items.set, [&](const Arc& link) {
+      arcs.push_back({item_of(link.tail), item_of(link.head), link.capacity});
+    });
+    problem.graph.arcs = merged(std::move(arcs));
+    return problem;
   }
 
   // Equal boxes are equal problems, each solved once.
@@ -97,11 +111,11 @@ class FamilyRemover {
         .first->second;
   }
 
-  Links links_;
   const Demand& demand_;
   Contractor contractor_;
   int all_targets_;
   Nesting nesting_;
+  Links links_;
   Progress& progress_;
   RemovalOptions options_;
   std::map<std::vector<Amount>, SwitchRemoval> solutions_;

@@ -73,9 +73,15 @@ Shares share_out(Ports& ports, const std::vector<Amount>& amounts) {
     ports.left[port] -= part;
     missing[row] -= part;
   };
+  // Ports and splits are mostly equal, and a division takes long.
+  Amount port = 0, amount = 0, part = 0;
   for (std::size_t s = 0; s < amounts.size(); ++s) {
     for (std::size_t i = 0; i < width; ++i) {
-      give(s, i, scaled(whole[i], amounts[s], ports.total));
+      if (whole[i] != port || amounts[s] != amount) {
+        port = whole[i], amount = amounts[s];
+        part = scaled(port, amount, ports.total);
+      }
+      give(s, i, part);
     }
   }
   for (std::size_t s = 0; s < amounts.size(); ++s) {
@@ -98,8 +104,7 @@ class Lift {
     in_.resize(items.num_items() + 1);
     out_.resize(in_.size());
     std::vector<std::pair<NodeId, Amount>> in, out;
-    links.each_at(via, [&](std::size_t index) {
-      const Arc& link = links.all()[index];
+    links.each_at(via, [&](const Arc& link) {
       if (link.head == via) in.emplace_back(link.tail, link.capacity);
       if (link.tail == via) out.emplace_back(link.head, link.capacity);
     });

@@ -95,6 +95,16 @@ int Nesting::item_of(NodeId node, int set) const {
   return num_items(set);
 }
 
+int Nesting::common_set(NodeId one, NodeId other) const {
+  int a = family_->set_of[one], b = family_->set_of[other];
+  // Parents have larger numbers, so the smaller of two sets is not around the other.
+  while (a != b) {
+    int& smaller = a < b ? a : b;
+    smaller = family_->parent[smaller];
+  }
+  return a;
+}
+
 Contraction::Contraction(const Nesting& nesting_, int set_)
     : nesting(&nesting_), set(set_), nodes(nesting_.nodes_inside(set_)) {
   for (std::size_t i = nesting->first_position(set); i < nesting->first_position(set + 1); ++i) {

@@ -6,6 +6,7 @@ Part of :func:`forestcoll.schedule.verify`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -123,59 +124,61 @@ def _cycle(parent: list[int], rank: int) -> list[int]:
 
 def tree_loads(forest: Forest) -> npt.NDArray[Any]:
     """Count the trees over each logical link, in the direction of the data, with multiplicity."""
-    ranks, links = forest.topology.num_compute, len(forest.routes.tail)
-    link_of = _links_by_parent(forest)
+    ranks = forest.topology.num_compute
+    links = _links_by_child(forest)
     amounts = exact(forest.multiplicity, len(forest.root))
-    load = np.zeros(links + 2, dtype=amounts.dtype)  # and those of roots, and without a path
-    for start, parent in _blocks(forest.parent):
-        own, roots = amounts[start : start + len(parent)], forest.root[start : start + len(parent)]
-        if are_one_cycle(parent, roots) and _add_ring(load, parent, roots, own, link_of):
-            continue
-        place = parent.astype(np.intp)
-        place *= ranks
-        place += np.arange(ranks, 2 * ranks)
-        link = link_of.take(place.ravel())
-        if (own == own[0]).all():
-            load += np.bincount(link, minlength=len(load)).astype(load.dtype) * own[0]
-        else:
-            np.add.at(load, link, np.repeat(own, ranks))
-        if load[links + 1]:
-            row, rank = divmod(int(np.argmax(link)), ranks)
-            edge = (int(parent[row, rank]), rank)
-            way = walk(forest, edge[::-1] if forest.reduction else edge)
-            fail(f"{tree_name(forest, start + row)}: the edge {way} has no physical path")
-    return load[:links]
+    load = np.zeros(len(links.number), dtype=amounts.dtype)
+    # A column holds the parents of one rank in all trees. Its counters stay in the cache, whereas a
+    # table of all pairs of ranks is read all over by each row.
+    columns = max(1, _BLOCK_ENTRIES // max(len(amounts), ranks + 1))
+    for start in range(0, ranks, columns):
+        parent = forest.parent[:, start : start + columns]
+        count = _count(parent, amounts, ranks)
+        here = slice(*np.searchsorted(links.child, [start, start + columns]))
+        cell = (links.child[here] - start) * (ranks + 1) + links.parent[here] + 1
+        load[links.number[here]] = count[cell]
+        count[cell] = 0
+        count[:: ranks + 1] = 0  # roots
+        if (lost := first(count != 0)) is not None:
+            _fail_without_path(forest, start + lost // (ranks + 1), lost % (ranks + 1) - 1)
+    return load
 
 
-def _add_ring(
-    load: npt.NDArray[Any], parent: Ints, root: Ints, own: npt.NDArray[Any], link_of: Ints
-) -> bool:
-    """Add trees that are one cycle, each without its edge at the root; False without some path."""
-    ranks = parent.shape[1]
-    around = parent[0].astype(np.intp)
-    around[root[0]] = parent[1, root[0]]
-    link = link_of.take((around + 1) * ranks + np.arange(ranks))
-    if (link == len(load) - 1).any():
-        return False
-    crossed = np.full(ranks, own.sum(), dtype=load.dtype)
-    np.subtract.at(crossed, root, own)
-    np.add.at(load, link, crossed)
-    return True
+def _count(parent: Ints, amounts: npt.NDArray[Any], ranks: int) -> npt.NDArray[Any]:
+    """Add up the amounts of the trees by column and, within it, by parent: -1, 0, 1, ..."""
+    columns = parent.shape[1]
+    cell = parent + np.arange(1, columns * (ranks + 1), ranks + 1)
+    if len(amounts) and (amounts == amounts[0]).all():
+        count = np.bincount(cell.ravel(), minlength=columns * (ranks + 1)).astype(amounts.dtype)
+        count *= amounts[0]
+    else:
+        count = np.zeros(columns * (ranks + 1), dtype=amounts.dtype)
+        np.add.at(count, cell.ravel(), np.repeat(amounts, columns))
+    return count
 
 
-def _links_by_parent(forest: Forest) -> npt.NDArray[np.int32]:
-    """Return the logical link of each rank under each parent, from -1 on: two numbers beyond them.
+def _fail_without_path(forest: Forest, rank: int, parent: int) -> None:
+    batch = first(forest.parent[:, rank] == parent)
+    assert batch is not None
+    way = walk(forest, (rank, parent) if forest.reduction else (parent, rank))
+    fail(f"{tree_name(forest, batch)}: the edge {way} has no physical path")
 
-    The first is for roots, under parent -1, the second for edges without a physical path.
-    """
-    routes, ranks, links = forest.routes, forest.topology.num_compute, len(forest.routes.tail)
-    above, below = routes.tail, routes.head
+
+@dataclass(frozen=True, slots=True)
+class _LinksByChild:
+    """The logical links as trees use them, sorted by child: their numbers and both ends."""
+
+    number: npt.NDArray[np.intp]
+    parent: npt.NDArray[np.intp]
+    child: npt.NDArray[np.intp]
+
+
+def _links_by_child(forest: Forest) -> _LinksByChild:
+    above, below = forest.routes.tail, forest.routes.head
     if forest.reduction:
         above, below = below, above
-    link_of = np.full((ranks + 1) * ranks, links + 1, dtype=np.int32)
-    link_of[:ranks] = links
-    link_of[(above.astype(np.int64) + 1) * ranks + below] = np.arange(links)
-    return link_of
+    number = np.argsort(below, kind="stable")
+    return _LinksByChild(number, above[number].astype(np.intp), below[number].astype(np.intp))
 
 
 def _blocks(parent: Ints) -> Iterator[tuple[int, Ints]]:

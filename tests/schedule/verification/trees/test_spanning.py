@@ -10,6 +10,7 @@ import pytest
 from forestcoll.errors import VerificationError
 from forestcoll.schedule.cost_model.measures import cost
 from forestcoll.schedule.forest import Forest, Routes
+from forestcoll.schedule.transform.reversal import transposed
 from forestcoll.schedule.verification.dispatch import verify
 from forestcoll.schedule.verification.trees.spanning import check_spanning, tree_loads
 from tests.schedule.made.hand import FORESTS, MUTABLE, forest, leaves4, ring3, star3, topology
@@ -131,11 +132,20 @@ def test_edges_need_paths(root: int, entries: int, monkeypatch: pytest.MonkeyPat
         assert message == f"tree {root}, rooted at {name}: {edge}"
 
 
+def test_edges_of_a_reduction_need_paths_from_child_to_parent() -> None:
+    """In the ring of three the tree to a has the link b -> a for itself."""
+    correct = transposed(ring3(), ring3().topology)
+    paths = correct.routes.paths()
+    del paths[1, 0]
+    message = rejected(replace(correct, routes=Routes.from_paths(paths)))
+    assert message == "tree 0, rooted at a: the edge b -> a has no physical path"
+
+
 def test_rings_load_each_link_with_all_trees_but_those_that_end_before_it() -> None:
     """Around a -> b -> c -> a run 1, 2 and 4 trees from a, b and c; none returns to its root.
 
-    Into a go those of b and c, 6; into b those of a and c, 5; into c those of a and b, 3. A single
-    tree takes the general way: that of a loads the two links of its path.
+    Into a go those of b and c, 6; into b those of a and c, 5; into c those of a and b, 3. The tree
+    of a alone loads the two links of its path.
     """
     ring = replace(
         ring3(),

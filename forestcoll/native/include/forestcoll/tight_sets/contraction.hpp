@@ -35,6 +35,8 @@ class Nesting {
   std::vector<NodeId> nodes_inside(int set) const;
   // The item of `set` that is or holds a node; num_items(set) beyond the set.
   int item_of(NodeId node, int set) const;
+  // The smallest set that holds both nodes.
+  int common_set(NodeId one, NodeId other) const;
   // The number of a node or set among the items of the set around it.
   int item_of_node(NodeId node) const { return item_of_node_[node]; }
   int item_of_set(int set) const { return item_of_set_[set]; }

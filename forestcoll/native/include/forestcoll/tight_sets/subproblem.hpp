@@ -40,10 +40,7 @@ class Contractor {
   Contracted contract(const std::vector<NodeId>& inside, NodeId num_items, bool is_whole,
                       const std::vector<Arc>& arcs, const ItemOf& item_of,
                       const EachAt& each_at) const {
-    Contracted set;
-    set.problem.outside = is_whole ? -1 : num_items;
-    set.problem.graph.num_nodes = num_items + (is_whole ? 0 : 1);
-    add_demand(inside, item_of, set.problem);
+    Contracted set{without_arcs(inside, num_items, is_whole, item_of), {}, {}};
     std::vector<Crossing> crossings;
     for (const NodeId node : inside) {
       each_at(node, [&](std::size_t arc) {
@@ -57,25 +54,29 @@ class Contractor {
     return set;
   }
 
- private:
-  struct Crossing {
-    NodeId tail, head;  // items
-    std::size_t arc;    // between them
-  };
-
+  // The same set, but for its arcs.
   template <typename ItemOf>
-  void add_demand(const std::vector<NodeId>& inside, const ItemOf& item_of,
-                  Subproblem& problem) const {
+  Subproblem without_arcs(const std::vector<NodeId>& inside, NodeId num_items, bool is_whole,
+                          const ItemOf& item_of) const {
+    const NodeId nodes = num_items + (is_whole ? 0 : 1);
+    Subproblem problem{{nodes, {}},
+                       {NodeMap<Amount>(nodes, 0), NodeMap<std::uint8_t>(nodes, 0)},
+                       is_whole ? -1 : num_items};
     Demand& demand = problem.demand;
-    demand = {NodeMap<Amount>(problem.graph.num_nodes, 0),
-              NodeMap<std::uint8_t>(problem.graph.num_nodes, 0)};
     for (const NodeId node : inside) {
       const int item = item_of(node);
       demand.trees[item] += demand_->trees[node];
       demand.is_target[item] |= demand_->is_target[node];
     }
-    if (problem.outside >= 0) demand.trees.back() = all_trees_ - demand.total();
+    if (!is_whole) demand.trees.back() = all_trees_ - demand.total();
+    return problem;
   }
+
+ private:
+  struct Crossing {
+    NodeId tail, head;  // items
+    std::size_t arc;    // between them
+  };
 
   static void add_arcs(std::vector<Crossing> crossings, const std::vector<Arc>& arcs,
                        Contracted& set);
