@@ -161,3 +161,11 @@ def test_rings_load_each_link_with_all_trees_but_those_that_end_before_it() -> N
         ring, root=ring.root[:1], multiplicity=ring.multiplicity[:1], parent=ring.parent[:1]
     )
     assert tree_loads(single).tolist() == [int(way in {(0, 1), (1, 2)}) for way in ways]
+
+
+def test_no_trees_load_no_link() -> None:
+    ring = ring3()
+    none = replace(
+        ring, root=ring.root[:0], multiplicity=ring.multiplicity[:0], parent=ring.parent[:0]
+    )
+    assert tree_loads(none).tolist() == [0] * 6
