@@ -16,21 +16,23 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
-from typing import Any, NamedTuple
+from fractions import Fraction
+from functools import cache, partial
+from typing import NamedTuple
 
 from forestcoll.allreduce.best_allreduce import PROGRAM_STAGE, Improved, best_allreduce
 from forestcoll.allreduce.collective_schedule import schedule_of
 from forestcoll.core.optimality import rate_bound
+from forestcoll.core.partition_bound import best_known_bound
 from forestcoll.core.pipeline import EXPLICIT
 from forestcoll.core.stopwatch import Progress, Stopwatch
 from forestcoll.errors import DisconnectedError
 from forestcoll.in_network.mixing import mirrored
 from forestcoll.in_network.multicast_nodes import as_gpus, from_spanning
 from forestcoll.in_network.plane_trees import over_planes
-from forestcoll.in_network.pruning import Traffic, is_bound_to_gain_nothing, multicast, traffic
+from forestcoll.in_network.pruning import Traffic, multicast, traffic
 from forestcoll.in_network.star_trees import star_trees
 from forestcoll.problem.optimum import Optimum
 from forestcoll.problem.request import Request
@@ -101,32 +103,70 @@ def _saved(
 def _allreduce(request: Request, progress: Progress | None) -> InNetwork:
     """Make an allreduce with multicast on merged planes, and distribute it over the real ones.
 
-    With a given k the planes are not merged: the real links hold other whole numbers of trees. The
-    trees are pruned late, if at all, where that is bound to gain no time.
+    With a given k the planes are not merged: the real links hold other whole numbers of trees.
     """
     # The programs see one switch for all parallel planes.
     planes = (merged_planes if request.is_free else unmerged)(request.topology)
     small = replace(request, topology=planes.merged)
+    began = time.perf_counter()
+    program = cache(partial(_improved, small, _allowed_s(small)))
+    alone = _by_program_alone(small, program)
+    spent = time.perf_counter() - began
+    if alone is not None:
+        return InNetwork(_over_planes(alone, planes), {PROGRAM_STAGE: spent}, {})
     clock = Stopwatch(progress)
     plain = schedule_of(_without_program(small), EXPLICIT, clock)
     assert isinstance(plain, Allreduce)
     seconds = clock.seconds
     began = time.perf_counter()
-    both: Allreduce[Any] = plain if is_bound_to_gain_nothing(plain) else multicast(plain)
+    both = multicast(plain)
     seconds[MULTICAST_STAGE] = time.perf_counter() - began
     began = time.perf_counter()
-    best = _best(_spread(both, small, progress), small, progress)
-    seconds[PROGRAM_STAGE] = time.perf_counter() - began
+    best = _best(_spread(both, small, progress), small, program, spent, progress)
+    seconds[PROGRAM_STAGE] = spent + time.perf_counter() - began
     began = time.perf_counter()
-    saved = {}
-    if best.gather is both.gather:
-        pruned = multicast(plain) if both is plain else both
-        best = replace(best, reduce=pruned.reduce, gather=pruned.gather)
-        saved = _saved(plain, pruned, planes)
-    laid = over_planes(best, planes)
-    bound = None if best.bound is None else best.bound.over_planes(planes)
+    laid = _over_planes(best, planes)
     seconds[MULTICAST_STAGE] += time.perf_counter() - began
-    return InNetwork(replace(laid, bound=bound), seconds, saved)
+    kept = best.gather is both.gather
+    return InNetwork(laid, seconds, _saved(plain, both, planes) if kept else {})
+
+
+def _over_planes(best: Allreduce[MulticastForest], planes: Planes) -> Allreduce[MulticastForest]:
+    bound = None if best.bound is None else best.bound.over_planes(planes)
+    return replace(over_planes(best, planes), bound=bound)
+
+
+def _allowed_s(request: Request) -> float:
+    """Return the time limit of all programs together; with a given k there are none."""
+    return request.options.lp_time_limit_s if request.is_free else 0.0
+
+
+def _by_program_alone(
+    request: Request, program: Callable[[], Improved]
+) -> Allreduce[MulticastForest] | None:
+    """Return the program's schedule where a combination mostly is slower, if it attains its bound.
+
+    That is where links pass by the multicast switches, and the two phases are not optimal in
+    sequence. Pruning saves no traffic on these links, and the trees of each phase fill them.
+    """
+    network, nodes = request.topology, request.topology.nodes
+    beside = any(not (nodes[e.tail].multicast or nodes[e.head].multicast) for e in network.links)
+    if not beside or _allowed_s(request) <= 0:
+        return None
+    phases = (
+        rate_bound(network, weights=request.weights, reduction=reduction).inverse_rate
+        for reduction in (True, False)
+    )
+    rate = sum(request.weights) / sum(phases, Fraction(0))
+    known = best_known_bound(network, multicast=True, least=rate)
+    if known is None or known.algbw_gb_s <= rate:
+        return None
+    found = program()
+    if found.schedule is None:
+        return None
+    bound = min(filter(None, (known, found.bound)), key=lambda one: one.algbw_gb_s)
+    made = replace(found.schedule, bound=bound, remark="allreduce program")
+    return made if made.optimal else None
 
 
 def _fastest_one_way(
@@ -196,7 +236,9 @@ def _claimed(forest: MulticastForest) -> MulticastForest:
     return replace(forest, optimum=claim)
 
 
-def _spread(both: Allreduce[Any], request: Request, progress: Progress | None) -> Allreduce[Any]:
+def _spread(
+    both: Allreduce[MulticastForest], request: Request, progress: Progress | None
+) -> Allreduce[MulticastForest]:
     """Return the same, or trees from each GPU through each adjacent multicast switch, if faster.
 
     With many such switches, each should copy an equal share, whatever the number of GPUs.
@@ -210,16 +252,20 @@ def _spread(both: Allreduce[Any], request: Request, progress: Progress | None) -
     return min(both, finer, key=lambda one: one.time_s_per_gb)
 
 
-def _best(both: Allreduce[Any], request: Request, progress: Progress | None) -> Allreduce[Any]:
+def _best(
+    both: Allreduce[MulticastForest],
+    request: Request,
+    program: Callable[[], Improved],
+    spent: float,
+    progress: Progress | None,
+) -> Allreduce[MulticastForest]:
     """Return the fastest of this schedule, those of programs, and sums at a single GPU.
 
-    The time limit covers all programs together; none starts after it.
+    The time limit covers all programs together, with the seconds spent; none starts after it.
     """
-    allowed = request.options.lp_time_limit_s if request.is_free else 0.0
-    deadline = time.monotonic() + allowed
-    best = best_allreduce(
-        both, multicast=True, program=partial(_improved, request, allowed) if allowed > 0 else None
-    )
+    allowed = _allowed_s(request)
+    deadline = time.monotonic() + allowed - spent
+    best = best_allreduce(both, multicast=True, program=program if allowed > 0 else None)
     others = _others(request, deadline, progress)
     while not best.optimal and time.monotonic() < deadline:
         other = next(others, None)

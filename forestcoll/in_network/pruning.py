@@ -23,7 +23,7 @@ and sends the sum anyway.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, overload
 
@@ -36,14 +36,13 @@ from forestcoll.in_network.path_choice import PathChoice
 from forestcoll.problem.optimum import Optimum
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.cost_model.measures import cost
-from forestcoll.schedule.forest import Forest, Routes
+from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.multicast import MulticastForest, Walks
-from forestcoll.schedule.pipelined import pipelined
 from forestcoll.topology.describe import LinkClass, decimal, link_classes, link_groups
 from forestcoll.topology.model import Link
 from forestcoll.topology.symmetry.parallel_planes import Planes, unmerged
 
-__all__ = ["Traffic", "is_bound_to_gain_nothing", "multicast", "traffic"]
+__all__ = ["Traffic", "multicast", "traffic"]
 
 _BLOCK_ENTRIES = 2**20  # GPUs of batches that are processed together
 
@@ -93,24 +92,6 @@ def multicast(
         marked = any(node.multicast for node in schedule.topology.nodes)
         return Allreduce(*both, None if marked else schedule.bound, schedule.remark)
     return _multicast(schedule)
-
-
-def is_bound_to_gain_nothing(schedule: Allreduce[Forest]) -> bool:
-    """Whether paths without a multicast switch, which stay as they are, already take all the time.
-
-    It takes one pass over the hops, where :func:`multicast` takes one over the trees.
-    """
-    copies = np.array([node.multicast for node in schedule.topology.nodes], dtype=bool)
-    staying = [
-        replace(phase, routes=_with_only(phase.routes, ~copies)) for phase in schedule.phases
-    ]
-    return pipelined(staying).time_s_per_gb == schedule.time_s_per_gb
-
-
-def _with_only(routes: Routes, nodes: npt.NDArray[np.bool_]) -> Routes:
-    """Take all trees off the paths that visit other nodes than these."""
-    stays = np.logical_and.reduceat(nodes[routes.hop], routes.first_hop[:-1])
-    return replace(routes, multiplicity=routes.multiplicity * stays)
 
 
 def _are_mirrored(schedule: Allreduce[Forest]) -> bool:

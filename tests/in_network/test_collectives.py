@@ -3,16 +3,18 @@
 import importlib
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from forestcoll import cost, generate, load_topology, optimum, verify
+from forestcoll.allreduce.best_allreduce import Improved
+from forestcoll.allreduce.collective_schedule import schedule_of
 from forestcoll.in_network import collectives
 from forestcoll.in_network.collectives import in_network
-from forestcoll.in_network.pruning import multicast
 from forestcoll.problem.options import Options
 from forestcoll.problem.request import Request
-from forestcoll.schedule import Allreduce, Forest, MulticastForest, read_schedule, write_schedule
+from forestcoll.schedule import Allreduce, MulticastForest, read_schedule, write_schedule
 from forestcoll.topology import Topology
 from tests.hand_networks import network_of
 from tests.in_network.adding_servers import servers
@@ -89,28 +91,49 @@ def test_without_switches_that_copy_an_allreduce_is_that_of_forwarding_ones() ->
     assert all(each.before == each.after for some in made.saved.values() for each in some)
 
 
-def test_trees_that_gain_no_time_are_pruned_only_if_they_are_kept(
+def test_the_combination_is_not_made_where_the_program_is_proved_faster(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Two boxes with NICs that bind: the program's trees are faster; without it, its own remain."""
-    pruned: list[Allreduce[Forest]] = []
+    """Two boxes: InfiniBand passes by the NVSwitches. A single box is optimal by a cut."""
+    asked: list[str] = []
 
-    def noted(schedule: Allreduce[Forest]) -> Allreduce[MulticastForest]:
-        pruned.append(schedule)
-        return multicast(schedule)
+    def noted(request: Request, *rest: Any) -> Any:
+        asked.append(request.topology.name)
+        return schedule_of(request, *rest)
 
-    monkeypatch.setattr(collectives, "multicast", noted)
-    for seconds, algbw_gb_s in ((60.0, 400), (0.0, Fraction(800, 3))):
-        asked = Options(collective="allreduce", threads=1, multicast=True, lp_time_limit_s=seconds)
-        made = in_network(Request.of(load_topology("dgx_h100:boxes=2"), asked))
-        assert isinstance(made.schedule, Allreduce)
-        assert all(isinstance(phase, MulticastForest) for phase in made.schedule.phases)
-        assert verify(made.schedule).algbw_gb_s == algbw_gb_s
-        assert len(pruned) == (0 if seconds else 1)
-        assert bool(made.saved) == (not seconds)
-        assert any(each.before > each.after for some in made.saved.values() for each in some) == (
-            not seconds
+    monkeypatch.setattr(collectives, "schedule_of", noted)
+    for spec, seconds, algbw_gb_s, made_first in (
+        ("dgx_h100:boxes=2", 60.0, Fraction(400), False),
+        ("dgx_h100:boxes=2", 0.0, Fraction(800, 3), True),  # no program
+        ("dgx_h100:boxes=1", 60.0, Fraction(450), True),
+        ("hgx_h200:boxes=2,gpus_per_box=4", 60.0, Fraction(200), True),  # in sequence, too
+    ):
+        asked.clear()
+        options = Options(
+            collective="allreduce", threads=1, multicast=True, lp_time_limit_s=seconds
         )
+        made = in_network(Request.of(load_topology(spec), options))
+        assert verify(made.schedule).algbw_gb_s == algbw_gb_s
+        assert bool(asked) == made_first
+        assert bool(made.saved) == made_first
+        assert made_first or list(made.seconds) == ["allreduce program"]
+
+
+def test_the_program_runs_once_if_it_does_not_attain_its_bound(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As if it found no schedule: the combination takes its place, with the bound known."""
+    runs: list[Request] = []
+
+    def nothing(request: Request, seconds: float) -> Improved:
+        runs.append(request)
+        return Improved(None, None, "no schedule")
+
+    monkeypatch.setattr(collectives, "_improved", nothing)
+    options = Options(collective="allreduce", threads=1, multicast=True)
+    made = in_network(Request.of(load_topology("dgx_h100:boxes=2"), options)).schedule
+    assert len(runs) == 1
+    assert verify(made).algbw_gb_s < 400
 
 
 def test_switches_beside_each_other_copy_equal_shares() -> None:

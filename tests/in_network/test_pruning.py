@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forestcoll.generation import generate
-from forestcoll.in_network.pruning import is_bound_to_gain_nothing, multicast, traffic
-from forestcoll.schedule import Allreduce, Forest, Path, Routes, cost, verify
+from forestcoll.in_network.pruning import multicast, traffic
+from forestcoll.schedule import Forest, Path, Routes, cost, verify
 from forestcoll.topology import load_topology
 from tests.hand_networks import network_of
 from tests.in_network.broadcasts import broadcast
@@ -47,24 +47,6 @@ def test_prices_of_forwarding_switches_are_no_bound_for_multicast(collective: st
     verify(multicast(plain))
     made = generate(net, collective=collective, root=1, lp_time_limit_s=0, multicast=True)
     verify(made.schedule)
-
-
-@pytest.mark.parametrize(
-    ("spec", "nothing"),
-    [
-        # NICs, past no multicast switch, take all the time of both phases.
-        ("dgx_h100:boxes=2", True),
-        # 7 shards of a GPU go to the NVSwitch and 7 come back in each phase; then 1 and 7, 7 and 1.
-        ("dgx_h100:boxes=1", False),
-        # The paths between boxes pass SHARP, which gets every shard once.
-        ("dgx_h100:boxes=2,sharp=true", False),
-    ],
-)
-def test_where_multicast_gains_nothing_is_known_before_pruning(spec: str, nothing: bool) -> None:
-    made = generate(load_topology(spec), collective="allreduce", lp_time_limit_s=0).schedule
-    assert isinstance(made, Allreduce)
-    assert is_bound_to_gain_nothing(made) == nothing
-    assert (multicast(made).time_s_per_gb == made.time_s_per_gb) == nothing
 
 
 def figure_8() -> Forest:
