@@ -101,15 +101,39 @@ def test_rows_carry_the_same_data():
     assert "rows of the same parts" in rejected(replace(both, gather=unlike))
 
 
+def star(*multiplicity: int, rows: tuple[int, ...] | None = None) -> Allreduce[Forest]:
+    """All trees of b in batches of these multiplicities; rows are of all batches in turn."""
+    made, total = common_sum(), sum(multiplicity)
+    batches = len(multiplicity)
+    phases = []
+    for phase, slot in zip(made.phases, (0, 1), strict=True):
+        order = rows if rows is not None and slot else range(batches)
+        of_rows = slots(*((tree, PARTS, [slot, -1, slot]) for tree in order))
+        plan = phase.plan
+        assert plan is not None
+        phases.append(
+            replace(
+                phase,
+                k=total,
+                congestion=Fraction(total),
+                root=phase.root.repeat(batches),
+                multiplicity=np.array(multiplicity),
+                parent=phase.parent.repeat(batches, axis=0),
+                routes=replace(phase.routes, multiplicity=total * phase.routes.multiplicity),
+                plan=replace(plan, slots=replace(of_rows, common=True)),
+            )
+        )
+    return Allreduce(*phases)
+
+
 def test_trees_are_of_the_same_roots_and_multiplicities():
-    """Two trees of b in the gathering, one in the reduction; and the same with other counts."""
-    made = common_sum()
-    routes, many = made.gather.routes, made.gather.multiplicity
-    changes = {"k": 2, "congestion": Fraction(2), "multiplicity": 2 * many}
-    twice = replace(
-        made.gather, routes=replace(routes, multiplicity=2 * routes.multiplicity), **changes
-    )
-    assert "trees of the same roots" in rejected(replace(made, gather=twice))
+    """Three trees of b as 1 and 2 or as 2 and 1; or as one batch; or another k."""
+    some = star(1, 2)
+    assert verify(some).plan_time_us == 3
+    assert "trees of the same multiplicities" in rejected(replace(some, gather=star(2, 1).gather))
+    assert "trees of the same roots" in rejected(replace(some, gather=star(3).gather))
+    assert "trees of the same roots" in rejected(replace(some, gather=star(2, 4).gather))
+    assert "rows of the same parts" in rejected(star(1, 2, rows=(1, 0)))
 
 
 def overlapping(limit: int) -> Allreduce[Forest]:
