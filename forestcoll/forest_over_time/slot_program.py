@@ -31,7 +31,6 @@ from forestcoll.solver.solve import solve
 
 __all__ = ["ColumnSearch", "SlotPlan", "SlotProgram", "SlottedTree", "loads_in_slots"]
 
-_ROUNDS = 120
 _SECONDS = 600.0
 _STARTS, _TREES = 10, 6  # trees of an orbit to improve in a round, and to add
 _MOST_IDLE = 8  # rounds
@@ -39,7 +38,7 @@ _SMOOTH = 0.8  # the share of the prices before
 _TRIES = 12  # with other prices, until one finds trees
 # When the search stops; the times of its plan are found in fractions (``slot_times``).
 _WORTH = 1e-6  # by which a tree must be cheaper than what it brings, as a share
-_PROGRESS, _PATIENCE = 5e-3, 16  # rounds that together add less, as a share, are the last
+_PROGRESS = 5e-3  # ``patience`` rounds that together add less, as a share, are the last
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +102,8 @@ class SlotProgram:
     limits : Limits
     """
 
+    rounds, patience = 120, 16
+
     def __init__(self, network: HopNetwork, orbits: Sequence[Orbit], limits: Limits) -> None:
         self.network, self.orbits, self.limits = network, orbits, limits
         classes = link_classes(orbits)
@@ -152,12 +153,12 @@ class SlotProgram:
         if not search.covers_all():
             return None
         values: list[float] = []
-        for _ in range(_ROUNDS):
+        for _ in range(self.rounds):
             if report is not None:
                 report()
             values.append(search.solve() * self._scale)
-            lately = values[-_PATIENCE - 1 :]
-            idle = len(lately) > _PATIENCE and lately[-1] < lately[0] * (1 + _PROGRESS)
+            lately = values[-self.patience - 1 :]
+            idle = len(lately) > self.patience and lately[-1] < lately[0] * (1 + _PROGRESS)
             if values[-1] >= wanted or idle or not search.priced():
                 break
         if values[-1] <= 0:

@@ -48,6 +48,8 @@ class CommonProgram(SlotProgram):
         Of which the weights do not count.
     """
 
+    rounds, patience = 40, 8  # a round takes longer: it tries several first slots
+
     def __init__(self, network: HopNetwork, orbits: Sequence[Orbit], limits: Limits) -> None:
         super().__init__(network, orbits, limits)
         ends = list(zip(network.links.tail, network.links.head, strict=True))
