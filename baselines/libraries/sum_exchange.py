@@ -143,8 +143,8 @@ def _to_owner(ring: Ranks, own: int) -> Iterator[_Pairs]:
 
 def _all(line: Ranks) -> _Pairs:
     """Return the step in which all of a line send to each other."""
-    turned = [np.roll(line, -distance, axis=0).ravel() for distance in range(1, len(line))]
-    return np.tile(line.ravel(), len(turned)), np.concatenate(turned)
+    shifted = [np.roll(line, -distance, axis=0).ravel() for distance in range(1, len(line))]
+    return np.tile(line.ravel(), len(shifted)), np.concatenate(shifted)
 
 
 def _by_pairs(ring: Ranks) -> Iterator[_Pairs]:
