@@ -6,5 +6,5 @@ phase), ``time_minimum`` (the search for trees), ``rate_program`` (rates of give
 ``priced_trees`` (new trees by prices), ``timed_trees`` (trees, their latency and loads),
 ``rotations`` (symmetries), ``whole_shares`` and ``written_forest`` (from amounts to a forest),
 ``planned_forest`` (its plan), ``repeated_time``, ``slot_times`` and ``hop_pieces`` (exact times),
-``planned_simulation`` (times of a schedule that has a plan).
+``planned_simulation`` (times of a schedule that has a plan), ``common_slots`` (allreduces).
 """

@@ -44,7 +44,7 @@ from forestcoll.schedule.time_plan import Slots
 from forestcoll.schedule.transform.reversal import transposed
 from forestcoll.topology.symmetry.parallel_planes import merged_planes
 
-__all__ = ["MOST_GPUS", "STAGE", "ForestsOfPhase"]
+__all__ = ["LONG", "MOST_GPUS", "SLACKS", "STAGE", "ForestsOfPhase"]
 
 STAGE = "forest over time"
 """The stage of the search in reported times."""
@@ -52,11 +52,13 @@ STAGE = "forest over time"
 MOST_GPUS = 512
 """Most GPUs of a network: all trees are written out and searched in Python."""
 
-_SLACKS = ((2, 128), (5, 512), (10, 4096), (20, 100_000))
+SLACKS = ((2, 128), (5, 512), (10, 4096), (20, 100_000))
 """Thousandths of the time that may be given away for whole numbers of trees, and the largest k."""
 
+LONG = 40
+"""Hops: in a longer time so few slots are too wide to be of use."""
+
 _MOST_TREES = 512  # of the core's forest, to begin with
-_LONG = 40  # hops: in a longer time so few slots are too wide to be of use
 
 
 class ForestsOfPhase:
@@ -86,28 +88,28 @@ class ForestsOfPhase:
         (self._reduction,) = request.reductions
         self._request, self._alpha_us = request, alpha_us
         self._network = request.topology.reversed() if self._reduction else request.topology
-        self._planes = merged_planes(self._network)
-        merged = self._planes.merged
+        self.planes = merged_planes(self._network)
+        merged = self.planes.merged
         # Links keep the latencies that they have in the direction of the data.
         original = merged.reversed() if self._reduction else merged
-        self._links = TimedLinks.of(original, alpha_us, reduction=self._reduction)
-        self._hops = HopNetwork(self._links, merged.compute)
-        self._orbits = root_orbits(original, self._links, request.weights)
-        self._limits = Limits(
-            links=len(self._links.capacity),
+        self.links = TimedLinks.of(original, alpha_us, reduction=self._reduction)
+        self.hops = HopNetwork(self.links, merged.compute)
+        self.orbits = root_orbits(original, self.links, request.weights)
+        self.limits = Limits(
+            links=len(self.links.capacity),
             groups=tuple(places for places, _ in original.shared_places),
             exact=(
-                *map(Fraction, self._links.capacity),
-                *(limit * self._links.denominator for _, limit in original.shared_places),
+                *map(Fraction, self.links.capacity),
+                *(limit * self.links.denominator for _, limit in original.shared_places),
             ),
-            weights=tuple(request.weights[orbit.roots[0]] for orbit in self._orbits),
+            weights=tuple(request.weights[orbit.roots[0]] for orbit in self.orbits),
         )
         self._core = forest_of(request, EXPLICIT, clock)
         self._pool = clock.run(
             STAGE,
-            lambda _: Pool(self._hops, self._orbits, self._limits, self._first_trees()),
+            lambda _: Pool(self.hops, self.orbits, self.limits, self._first_trees()),
         )
-        program = SlotProgram(self._hops, self._orbits, self._limits)
+        program = SlotProgram(self.hops, self.orbits, self.limits)
         self._slots = SlotSearch(program, self._pool.slowest_hop)
 
     def at(
@@ -129,13 +131,23 @@ class ForestsOfPhase:
             at_constant_rates(one, size_bytes, self._alpha_us) for one in made if one is not None
         ]
         least_us = min(map(_time_us, found))
-        if least_us > good_us and rates.time < _LONG * self._pool.slowest_hop:
+        if least_us > good_us and rates.time < LONG * self._pool.slowest_hop:
             found.extend(self._in_slots(rates, size_bytes, (least_us, good_us), report))
         return min(found, key=_time_us)
 
     def _amount(self, size_bytes: int) -> Fraction:
         """Return what each root sends per unit of its weight, in capacity times ticks."""
-        return self._links.amount(Fraction(size_bytes, sum(self._request.weights)))
+        return self.links.amount(Fraction(size_bytes, sum(self._request.weights)))
+
+    def trees_at_rates(self, size_bytes: int) -> list[tuple[int, TimedTree]]:
+        """Return trees that are best at constant rates for a size, and their orbits."""
+        found = self._pool.least_time(float(self._amount(size_bytes)))
+        return [(one.orbit, one.tree) for one in found.columns]
+
+    @property
+    def slowest_hop(self) -> int:
+        """The largest latency of a hop, in ticks."""
+        return self._pool.slowest_hop
 
     def _first_trees(self) -> Iterator[tuple[int, TimedTree]]:
         """Yield trees of the core's forest, carried to the first roots of their orbits."""
@@ -144,13 +156,13 @@ class ForestsOfPhase:
             forest = transposed(forest, self._network)
         back = {
             root: (place, np.argsort(nodes))
-            for place, orbit in enumerate(self._orbits)
+            for place, orbit in enumerate(self.orbits)
             for root, nodes in zip(orbit.roots, orbit.nodes, strict=True)
         }
         known: dict[tuple[int, TimedTree], None] = {}
-        for tree in trees_of(forest, self._planes.node):
+        for tree in trees_of(forest, self.planes.node):
             place, nodes = back[tree.root]
-            known[place, tree.moved(nodes, self._rank_of)] = None
+            known[place, tree.moved(nodes, self.rank_of)] = None
             if len(known) == _MOST_TREES:
                 break
         yield from known
@@ -158,19 +170,20 @@ class ForestsOfPhase:
     @property
     def _whole_planes(self) -> int:
         """By which written forests multiply k, so that planes carry whole trees."""
-        return math.lcm(*(share.denominator for share in self._planes.share))
+        return math.lcm(*(share.denominator for share in self.planes.share))
 
     @cached_property
-    def _rank_of(self) -> list[int]:
-        ranks = [-1] * self._links.nodes
-        for rank, node in enumerate(self._planes.merged.compute):
+    def rank_of(self) -> list[int]:
+        """The rank of each node; -1 for a switch."""
+        ranks = [-1] * self.links.nodes
+        for rank, node in enumerate(self.planes.merged.compute):
             ranks[node] = rank
         return ranks
 
     # --- from rates or slots to a forest ----------------------------------------------------
 
     def _at_rates(self, rates: TimedRates, amount: Fraction) -> Forest | None:
-        for slack, most in _SLACKS:
+        for slack, most in SLACKS:
             time = rates.time * (1 + slack / 1000)
             found = self._pool.rates_for(time)
             carried = [
@@ -192,7 +205,7 @@ class ForestsOfPhase:
     ) -> Iterator[Forest]:
         """Yield forests of plans in slots between a good time and one that is known already."""
         trees = [(one.orbit, one.tree) for one in rates.columns]
-        best, good = (float(time * self._links.ticks_per_us) for time in known_us)
+        best, good = (float(time * self.links.ticks_per_us) for time in known_us)
         amount = float(self._amount(size_bytes))
         for plan in self._slots.plans(amount, best, good, trees, report):
             made = self._of_plan(plan, size_bytes)
@@ -201,19 +214,19 @@ class ForestsOfPhase:
 
     def _of_plan(self, plan: SlotPlan, size_bytes: int) -> Forest | None:
         """Return a forest that sends in the slots of a plan; None if whole trees do not fit."""
-        late = max(self._hops.latency_of(path) for one, _ in plan.moves for path in one.tree.paths)
+        late = max(self.hops.latency_of(path) for one, _ in plan.moves for path in one.tree.paths)
         amount = self._amount(size_bytes)
         moves: dict[tuple[int, TimedTree], list[tuple[SlottedTree, Fraction]]] = defaultdict(list)
         for one, sent in plan.moves:
             moves[one.orbit, one.tree].append((one, Fraction(sent)))
         carried = [sum((sent for _, sent in those), Fraction(0)) for those in moves.values()]
-        for slack, most in _SLACKS:
+        for slack, most in SLACKS:
             width = max(float(amount) / plan.value * (1 + slack / 1000), late / plan.gap)
             shares = [sent * Fraction(width) / amount for sent in carried]
             forest, images = self._written(list(moves), shares, most, in_slots=True)
             if forest is not None:
                 rows = [
-                    (batch, sent / total, self._slots_at(one, nodes))
+                    (batch, sent / total, self.slots_at(one, nodes))
                     for batch, (place, nodes) in enumerate(images)
                     for those, total in [(list(moves.values())[place], carried[place])]
                     for one, sent in those
@@ -221,11 +234,11 @@ class ForestsOfPhase:
                 return self._planned(forest, slots_of_parts(rows), size_bytes)
         return None
 
-    def _slots_at(self, one: SlottedTree, nodes: Ints) -> list[int]:
+    def slots_at(self, one: SlottedTree, nodes: Ints) -> list[int]:
         """Return the slot of each rank after a move of all nodes."""
-        ranks = self._rank_of
+        ranks = self.rank_of
         found = [-1] * len(one.slots)
-        for gpu, slot in zip(nodes[list(self._hops.gpus)].tolist(), one.slots, strict=True):
+        for gpu, slot in zip(nodes[list(self.hops.gpus)].tolist(), one.slots, strict=True):
             found[ranks[gpu]] = slot
         return found
 
@@ -246,30 +259,30 @@ class ForestsOfPhase:
         """Write whole numbers of trees out; return the tree of each batch, and where nodes go."""
         of_orbit = [
             [i for i, (orbit, _) in enumerate(trees) if orbit == place]
-            for place in range(len(self._orbits))
+            for place in range(len(self.orbits))
         ]
         found = whole_shares(
-            self._limits.weights, [[carried[i] for i in these] for these in of_orbit], most
+            self.limits.weights, [[carried[i] for i in these] for these in of_orbit], most
         )
         counts = [0] * len(trees)
         if found is None:
             return None, []
         k, whole = found
-        k *= self._orbits[0].images  # more than one of a root alone only
+        k *= self.orbits[0].images  # more than one of a root alone only
         for these, of_these in zip(of_orbit, whole, strict=True):
             for i, count in zip(these, of_these, strict=True):
                 counts[i] = count
         written = [
-            (tree.moved(nodes, self._rank_of), count, (i, nodes))
+            (tree.moved(nodes, self.rank_of), count, (i, nodes))
             for i, ((orbit, tree), count) in enumerate(zip(trees, counts, strict=True))
             if count
-            for nodes in self._orbits[orbit].nodes
+            for nodes in self.orbits[orbit].nodes
         ]
         written.sort(key=lambda one: one[0].root)
         listed = [(tree, count) for tree, count, _ in written]
         if not in_slots:  # images may be equal, above all those of few hops
             k, listed = _merged(k, listed)
-        forest = written_forest(self._planes, self._request.weights, k, listed)
+        forest = written_forest(self.planes, self._request.weights, k, listed)
         if self._reduction:
             forest = transposed(forest, self._request.topology)
         return forest, [image for _, _, image in written]

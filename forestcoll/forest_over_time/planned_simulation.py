@@ -11,7 +11,8 @@ Source:  ours; docs/mathematics/forests-over-time.md. Slots and rates are of any
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import Self
@@ -19,6 +20,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.forest_over_time.common_slots.common_times import CommonTimes
 from forestcoll.forest_over_time.repeated_time import RepeatedTimes
 from forestcoll.forest_over_time.slot_times import SlotTimes
 from forestcoll.schedule.allreduce import Allreduce, AnySchedule
@@ -39,11 +41,12 @@ class PlannedSimulator:
     Parameters
     ----------
     phases : sequence of Forest
-        With plans, one after the other.
+        With plans, one after the other or in common slots.
     """
 
     def __init__(self, phases: tuple[Forest, ...]) -> None:
         self._phases = [_Phase(forest) for forest in phases]
+        self._common = _common_times(phases)
 
     @classmethod
     def of(cls, schedule: AnySchedule) -> Self | None:
@@ -80,12 +83,10 @@ class PlannedSimulator:
         """
         if not self.suits(model):
             return None
-        size = size_bytes / Fraction(model.efficiency)
-        found = [phase.at(size, model.alpha) for phase in self._phases]
-        times = [one for one in found if one is not None]
-        if len(times) < len(found):
+        times = self._times(size_bytes / Fraction(model.efficiency), model.alpha)
+        if times is None:
             return None
-        total = sum((one.time_us for one in times), Fraction(0))
+        total = times[-1].begin_us + times[-1].time_us
         timeline = None if timeline_of is None else self._timeline(times, timeline_of)
         return Simulation(
             size_bytes=size_bytes,
@@ -97,6 +98,22 @@ class PlannedSimulator:
             timeline=timeline,
         )
 
+    def _times(self, size: Fraction, alpha_us: Fraction) -> list[_Times] | None:
+        """Return the times of each phase; None if slots do not fit."""
+        if self._common is not None:
+            common = self._common.at(size, alpha_us)
+            if common is None:
+                return None
+            return [_Times(alpha_us, end, common.width_us, Fraction(0)) for end in common.ends_us]
+        found: list[_Times] = []
+        for phase in self._phases:
+            at = phase.at(size, alpha_us)
+            if at is None:
+                return None
+            begin = found[-1].begin_us + found[-1].time_us if found else Fraction(0)
+            found.append(replace(at, begin_us=begin))
+        return found
+
     def _timeline(self, times: list[_Times], program: Program) -> Timeline:
         """Return the times of each transfer of a program."""
         count = program.num_transfers
@@ -104,25 +121,33 @@ class PlannedSimulator:
         row = np.arange(count, dtype=np.int32)
         check_times(row, columns)
         start, flow, arrival, share = np.zeros((4, count, columns))
-        before = 0.0
         for phase, at in zip(self._phases, times, strict=True):
             these = np.flatnonzero(program.reduce == phase.forest.reduction)
-            moments = phase.moments(at, program, these)
+            moments, before = phase.moments(at, program, these), float(at.begin_us / 10**6)
             for table, values in zip((start, flow, arrival), moments, strict=False):
                 table[these, : values.shape[1]] = values / 1e6 + before
                 table[these, values.shape[1] :] = values[:, -1:] / 1e6 + before
             share[these, : moments[3].shape[1]] = moments[3]
-            before += float(at.time_us / 10**6)
         return Timeline(row, start, flow, arrival, arrival, share)
 
 
 @dataclass(frozen=True, slots=True)
 class _Times:
-    """The times of a phase at a size; without a width, at constant rates."""
+    """The times of a phase at a size, from its beginning; without a width, at constant rates."""
 
     alpha_us: Fraction
     time_us: Fraction
     width_us: Fraction | None
+    begin_us: Fraction = Fraction(0)
+
+
+def _common_times(phases: Sequence[Forest]) -> CommonTimes | None:
+    """Return the times of phases in common slots; None if they follow each other."""
+    slots = [one.plan.slots for one in phases if one.plan is not None]
+    both = [one for one in slots if one is not None and one.common]
+    if len(both) < 2:
+        return None
+    return CommonTimes(Allreduce(phases[0], phases[1]), (both[0], both[1]))
 
 
 class _Phase:

@@ -15,13 +15,13 @@ Source:  ours; docs/mathematics/forests-over-time.md. The value depends on K and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.sparse as sp
 
-from forestcoll.forest_over_time.priced_hops import Floats, HopNetwork, Hops
+from forestcoll.forest_over_time.priced_hops import Floats, HopNetwork, Hops, Ints
 from forestcoll.forest_over_time.priced_slots import cheaper_slots, grown_tree
 from forestcoll.forest_over_time.rate_program import Limits, distinct_rows
 from forestcoll.forest_over_time.rotations import Orbit, link_classes
@@ -29,9 +29,8 @@ from forestcoll.forest_over_time.timed_trees import TimedTree
 from forestcoll.solver.linear_program import Program, Settings
 from forestcoll.solver.solve import solve
 
-__all__ = ["SlotPlan", "SlotProgram", "SlottedTree", "loads_in_slots"]
+__all__ = ["ColumnSearch", "SlotPlan", "SlotProgram", "SlottedTree", "loads_in_slots"]
 
-_ROUNDS = 120
 _SECONDS = 600.0
 _STARTS, _TREES = 10, 6  # trees of an orbit to improve in a round, and to add
 _MOST_IDLE = 8  # rounds
@@ -39,7 +38,7 @@ _SMOOTH = 0.8  # the share of the prices before
 _TRIES = 12  # with other prices, until one finds trees
 # When the search stops; the times of its plan are found in fractions (``slot_times``).
 _WORTH = 1e-6  # by which a tree must be cheaper than what it brings, as a share
-_PROGRESS, _PATIENCE = 5e-3, 16  # rounds that together add less, as a share, are the last
+_PROGRESS = 5e-3  # ``patience`` rounds that together add less, as a share, are the last
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,18 +102,30 @@ class SlotProgram:
     limits : Limits
     """
 
+    rounds, patience = 120, 16
+
     def __init__(self, network: HopNetwork, orbits: Sequence[Orbit], limits: Limits) -> None:
-        self._network, self._orbits, self._limits = network, orbits, limits
+        self.network, self.orbits, self.limits = network, orbits, limits
         classes = link_classes(orbits)
         alike = (classes[:, None] == np.arange(classes.max() + 1)).astype(np.float64)
         _, self._first, self._place = distinct_rows(limits.rows(alike), limits.upper)
         self._scale = float(limits.upper[: limits.links].max())
-        self._upper = limits.upper[self._first] / self._scale
+        self.upper = limits.upper[self._first] / self._scale
 
     @property
     def link_classes(self) -> int:
         """Number of rows for each slot."""
-        return len(self._upper)
+        return len(self.upper)
+
+    def rows(self, loads: Floats) -> Floats:
+        """Return the load of each row in each slot, from that of each link."""
+        return self.limits.rows(loads.T)[self._first].T
+
+    def link_prices(self, rows: Floats) -> Floats:
+        """Return the price of each link in each slot, from that of each row."""
+        # Equal rows share their price, so that prices are as symmetric as the columns.
+        of_rows = rows[:, self._place] / np.bincount(self._place)[self._place]
+        return np.stack([self.limits.prices(one) for one in of_rows])
 
     def solved(
         self,
@@ -124,7 +135,7 @@ class SlotProgram:
         wanted: float = np.inf,
         report: Callable[[], None] | None = None,
     ) -> SlotPlan | None:
-        """Return a plan of high value; None if some root has no tree of so few slots.
+        """Return a plan of high value; None if K slots are too few.
 
         Parameters
         ----------
@@ -135,68 +146,96 @@ class SlotProgram:
         report : callable, optional
             Called in each round; may raise to stop.
         """
-        search = _Search(self, slots, gap)
+        search = self._search(slots, gap)
         search.add(one for one in trees if max(one.slots) < slots)
         if not search.covers_all() and not search.priced():
             return None
         if not search.covers_all():
             return None
         values: list[float] = []
-        for _ in range(_ROUNDS):
+        for _ in range(self.rounds):
             if report is not None:
                 report()
             values.append(search.solve() * self._scale)
-            lately = values[-_PATIENCE - 1 :]
-            idle = len(lately) > _PATIENCE and lately[-1] < lately[0] * (1 + _PROGRESS)
+            lately = values[-self.patience - 1 :]
+            idle = len(lately) > self.patience and lately[-1] < lately[0] * (1 + _PROGRESS)
             if values[-1] >= wanted or idle or not search.priced():
                 break
+        if values[-1] <= 0:
+            return None
         return SlotPlan(slots, gap, values[-1], tuple(search.in_use(self._scale)))
 
+    def _search(self, slots: int, gap: int) -> ColumnSearch:
+        return ColumnSearch(self, slots, gap)
 
-class _Search:
-    """Columns and prices of one K and g."""
+
+class ColumnSearch:
+    """Columns and prices of one K and g.
+
+    Parameters
+    ----------
+    program : SlotProgram
+    slots, gap : int
+    """
 
     def __init__(self, program: SlotProgram, slots: int, gap: int) -> None:
         self._program, self._slots, self._gap = program, slots, gap
         self._columns: dict[SlottedTree, Floats] = {}
         self._idle: dict[SlottedTree, int] = {}  # rounds without use
-        orbits, classes = len(program._orbits), program.link_classes
         self._amounts = np.zeros(0)
         self._random = np.random.default_rng(0)
-        self._links = self._smooth = np.ones((slots, classes))
-        self._roots = np.full(orbits, np.inf)
+        self._links = self._smooth = np.ones((slots, program.link_classes))
+        self._roots = np.full(len(program.orbits), np.inf)
 
     def covers_all(self) -> bool:
         """Whether every orbit has a tree."""
-        return len({one.orbit for one in self._columns}) == len(self._program._orbits)
+        return len({one.orbit for one in self._columns}) == len(self._program.orbits)
 
     def add(self, trees: Iterable[SlottedTree]) -> bool:
         """Add trees that are new and cheaper than what they bring; return whether any was."""
-        program, before = self._program, len(self._columns)
+        before = len(self._columns)
         for one in trees:
             if one in self._columns:
                 continue
-            loads = loads_in_slots(program._network, program._orbits, self._slots, one)
-            rows = program._limits.rows(loads.T)[program._first].T
-            if float((rows * self._links).sum()) < self._roots[one.orbit] * (1 - _WORTH):
+            rows = self._program.rows(self.loads(one))
+            if float((rows * self._links).sum()) < self.brings(one) * (1 - _WORTH):
                 self._columns[one] = rows
         return len(self._columns) > before
 
+    def loads(self, one: SlottedTree) -> Floats:
+        """Return what a tree puts on each link in each slot."""
+        return loads_in_slots(self._program.network, self._program.orbits, self._slots, one)
+
+    def brings(self, one: SlottedTree) -> float:
+        """Return the price above which a tree is of no use."""
+        return float(self._roots[one.orbit])
+
+    def deliveries(self, columns: Sequence[SlottedTree]) -> tuple[Floats, Floats, Floats]:
+        """Return further rows over the columns and the value, and their least and largest sums.
+
+        Every root delivers the value per unit of its weight.
+        """
+        weights = self._program.limits.weights
+        rows = np.zeros((len(weights), len(columns) + 1))
+        rows[[one.orbit for one in columns], range(len(columns))] = 1
+        rows[:, -1] = [-weight for weight in weights]
+        return rows, np.zeros(len(weights)), np.full(len(weights), np.inf)
+
+    def read(self, duals: Floats) -> None:
+        """Keep the prices of the further rows."""
+        self._roots = np.maximum(-duals, 0)
+
     def solve(self) -> float:
         """Solve the program of the columns so far; return its value, and set the prices."""
-        program, slots = self._program, self._slots
-        classes, weights = program.link_classes, np.array(program._limits.weights)
-        columns = [sp.coo_array(rows.reshape(-1)) for rows in self._columns.values()]
-        loads = sp.coo_array(
-            np.stack([rows.reshape(-1) for rows in self._columns.values()], axis=1)
-        )
-        of_orbit = [one.orbit for one in self._columns]
-        delivered = sp.coo_array(
-            (np.ones(len(columns)), (of_orbit, np.arange(len(columns)))),
-            shape=(len(weights), len(columns)),
-        )
+        program, columns = self._program, list(self._columns)
+        places = self._slots * program.link_classes
+        loads = np.stack([rows.reshape(-1) for rows in self._columns.values()], axis=1)
+        rows, least, largest = self.deliveries(columns)
         matrix = sp.block_array(
-            [[loads, None], [delivered, sp.coo_array(-weights[:, None].astype(np.float64))]]
+            [
+                [sp.coo_array(loads), None],
+                [sp.coo_array(rows[:, :-1]), sp.coo_array(rows[:, -1:])],
+            ]
         ).tocoo()
         cost = np.zeros(len(columns) + 1)
         cost[-1] = 1
@@ -204,12 +243,12 @@ class _Search:
             Program(
                 cost,
                 matrix,
-                np.concatenate([np.full(slots * classes, -np.inf), np.zeros(len(weights))]),
-                np.concatenate([np.tile(program._upper, slots), np.full(len(weights), np.inf)]),
+                np.concatenate([np.full(places, -np.inf), least]),
+                np.concatenate([np.tile(program.upper, self._slots), largest]),
                 np.zeros(len(cost)),
                 # No tree carries more than 1, since it loads a link as much. The bounds are finite
                 # for the check of the multipliers, and loose, or they would take the links' prices.
-                np.append(np.full(len(columns), 2.0), 2.0 * len(columns)),
+                np.append(np.full(len(columns), 2.0), 2.0 * float(np.abs(rows[:, :-1]).sum())),
                 maximise=True,
             ),
             Settings(seconds=_SECONDS),
@@ -219,8 +258,8 @@ class _Search:
         first = not self._amounts.size
         self._amounts = np.maximum(found.x[:-1], 0)
         self._drop_idle()
-        self._links = np.maximum(duals[: slots * classes], 0).reshape(slots, classes)
-        self._roots = np.maximum(-duals[slots * classes :], 0)
+        self._links = np.maximum(duals[:places], 0).reshape(self._slots, program.link_classes)
+        self.read(duals[places:])
         self._smooth = (
             self._links if first else _SMOOTH * self._smooth + (1 - _SMOOTH) * self._links
         )
@@ -263,32 +302,40 @@ class _Search:
 
     def _cheap(self, prices: Floats) -> list[SlottedTree]:
         """Return trees of low price for each orbit, by prices of rows in slots."""
-        program, limits = self._program, self._program._limits
-        # Equal rows share their price, so that prices are as symmetric as the columns.
-        of_rows = prices[:, program._place] / np.bincount(program._place)[program._place]
-        hops = [program._network.hops(limits.prices(rows)) for rows in of_rows]
+        program = self._program
+        hops = [program.network.hops(one) for one in self.of_links(program.link_prices(prices))]
         of_hops = np.stack([one.cost for one in hops])
         of_hops[:, range(of_hops.shape[1]), range(of_hops.shape[1])] = np.inf
         in_use = [one for one, _ in self.in_use(1.0)]
         found = []
-        for place, orbit in enumerate(program._orbits):
-            root = orbit.roots[0]
-            starts = [np.array(one.tree.parent) for one in in_use if one.orbit == place]
-            grown = grown_tree(of_hops, root, self._gap)
-            if grown is not None:
-                starts.insert(0, grown[0])
-            improved = [cheaper_slots(of_hops, one, self._gap) for one in starts[: _STARTS + 1]]
+        for place, orbit in enumerate(program.orbits):
+            parents = [np.array(one.tree.parent) for one in in_use if one.orbit == place]
             best = sorted(
                 {
-                    (one[0], tuple(one[1].tolist()), tuple(one[2].tolist()))
-                    for one in improved
-                    if one
+                    (price, tuple(parent.tolist()), tuple(slots.tolist()))
+                    for price, parent, slots in self.improved(place, of_hops, parents)
                 }
             )
             found += [
-                _with_paths(hops, place, root, parent, slots) for _, parent, slots in best[:_TREES]
+                _with_paths(hops, place, orbit.roots[0], parent, slots)
+                for _, parent, slots in best[:_TREES]
             ]
         return found
+
+    def of_links(self, prices: Floats) -> Floats:
+        """Return what a hop pays for each link in each slot."""
+        return prices
+
+    def improved(
+        self, place: int, prices: Floats, parents: Sequence[Ints]
+    ) -> Iterator[tuple[float, Ints, Ints]]:
+        """Yield the price, parents and slots of a grown tree of an orbit, and of those in use."""
+        grown = grown_tree(prices, self._program.orbits[place].roots[0], self._gap)
+        starts = [*parents] if grown is None else [grown[0], *parents]
+        for one in starts[: _STARTS + 1]:
+            better = cheaper_slots(prices, one, self._gap)
+            if better is not None:
+                yield better
 
 
 def _with_paths(

@@ -38,12 +38,14 @@ class SlotSearch:
     program : SlotProgram
     late : int
         The latency of a hop, in ticks.
+    gaps : sequence of int
+        The numbers of slots that a hop takes, ascending.
     """
 
-    def __init__(self, program: SlotProgram, late: int) -> None:
-        self._program, self._late = program, late
+    def __init__(self, program: SlotProgram, late: int, gaps: Sequence[int] = _GAPS) -> None:
+        self._program, self._late, self._gaps = program, late, gaps
         self._most = min(_MOST_SLOTS, _MOST_ROWS // program.link_classes)
-        self._trees: Known = {gap: {} for gap in _GAPS}
+        self._trees: Known = {gap: {} for gap in gaps}
 
     def plans(
         self,
@@ -66,7 +68,7 @@ class SlotSearch:
         trees : sequence of (int, TimedTree)
             Trees to begin with, and their orbits.
         """
-        anew: list[Known] = [{gap: {} for gap in _GAPS}] if any(self._trees.values()) else []
+        anew: list[Known] = [{gap: {} for gap in self._gaps}] if any(self._trees.values()) else []
         for known in (self._trees, *anew):
             # Trees of other sizes may mislead a search; one without them then does better.
             if known is self._trees or best > _FAR * good > 0:
@@ -87,10 +89,10 @@ class SlotSearch:
 
         def tick() -> None:
             if report is not None:
-                report(number, len(_GAPS))
+                report(number, len(self._gaps))
 
         tried = Fraction(0)  # hops that so many slots take, which must be wider than a hop
-        for number, gap in enumerate(_GAPS):
+        for number, gap in enumerate(self._gaps):
             if gap == _FINE and not best > _FAR * good > 0:
                 break
             few = max(1, math.floor((good / self._late - 1) * gap + 1), math.ceil(tried * gap))

@@ -14,6 +14,7 @@ overlap, and nothing is returned.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -22,8 +23,9 @@ import numpy.typing as npt
 from forestcoll.forest_over_time.hop_pieces import HopPieces
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.time_plan import PARTS, Slots
+from forestcoll.topology.model import Topology
 
-__all__ = ["SlotTimes"]
+__all__ = ["SlotTimes", "arrive_as_one", "us_per_byte"]
 
 _Ints = npt.NDArray[np.int64]
 
@@ -43,10 +45,11 @@ class SlotTimes:
     """
 
     def __init__(self, forest: Forest, slots: Slots) -> None:
+        self._topology = forest.topology
         self._pieces = pieces = HopPieces.of(forest)
-        self._units = sum(forest.weights) * forest.k * PARTS
-        self._fits = self._units * forest.topology.num_compute < _MOST
-        if not self._fits:
+        self.units = sum(forest.weights) * forest.k * PARTS
+        self.fits = self.units * forest.topology.num_compute < _MOST
+        if not self.fits:
             return
         piece, row = _joined(pieces.batch, slots.tree, forest.num_batches)
         path, child = pieces.path[piece], pieces.child[piece]
@@ -56,7 +59,7 @@ class SlotTimes:
         np.maximum.at(last, path, at)
         np.minimum.at(gap, path, _next_slots(forest, slots)[row, child] - at)
         self._last, self._gap = last.tolist(), gap.tolist()
-        self._us_per_byte = self._busiest(piece, at, slots.parts[row])
+        self.loads = self._loads(piece, at, slots.parts[row])
 
     def at(
         self, size_bytes: int | Fraction, alpha_us: Fraction
@@ -73,48 +76,89 @@ class SlotTimes:
         tuple or None
             None if data reach a link unequally late, or hops do not wait for one another.
         """
-        if not self._fits or min(self._gap) < 1:
+        if not self.fits or not arrive_as_one(self._topology, [self.reached(alpha_us)]):
             return None
-        ticks_late, before, ticks = self._pieces.latencies(alpha_us)
-        if not self._arrives_as_one(before):
+        waits = self.least_width(alpha_us)
+        if waits is None:
             return None
-        late = [Fraction(one, ticks) for one in ticks_late.tolist()]
-        pairs = list(zip(late, self._gap, self._last, strict=True))
-        waits = [one / gap for one, gap, _ in pairs if gap < _NEVER // 2]
-        width = max([self._us_per_byte * size_bytes, *waits])
-        return width, max((slot + 1) * width + one for one, _, slot in pairs if slot >= 0)
+        width = max(us_per_byte(self._topology, self.loads, self.units) * size_bytes, waits)
+        return width, self.end(width, alpha_us)
 
-    def _busiest(self, piece: _Ints, at: _Ints, parts: _Ints) -> Fraction:
-        """Return the most that a link or shared capacity carries in a slot, in us for a byte."""
-        pieces, topology = self._pieces, self._pieces.forest.topology
+    def least_width(self, alpha_us: Fraction) -> Fraction | None:
+        """Return the width in which hops wait for the data of those before; None if none do."""
+        if min(self._gap) < 1:
+            return None
+        pairs = zip(self._late(alpha_us), self._gap, strict=True)
+        return max((one / gap for one, gap in pairs if gap < _NEVER // 2), default=Fraction(0))
+
+    def slowest_hop(self, alpha_us: Fraction) -> Fraction:
+        """Return the largest latency of a path in use."""
+        return max(self._late(alpha_us))
+
+    def end(self, width: Fraction, alpha_us: Fraction) -> Fraction:
+        """Return when the last data have arrived, by slots of a width."""
+        pairs = zip(self._late(alpha_us), self._last, strict=True)
+        return max((slot + 1) * width + one for one, slot in pairs if slot >= 0)
+
+    def reached(self, alpha_us: Fraction) -> tuple[_Ints, _Ints]:
+        """Return links in use, and when data reach them after the start of a hop, in ticks."""
+        _, before, _ = self._pieces.latencies(alpha_us)
+        used = np.unique(self._pieces.on_links()[1])
+        return self._pieces.link[used], before[used]
+
+    def _late(self, alpha_us: Fraction) -> list[Fraction]:
+        """Return the latency of each path."""
+        late, _, ticks = self._pieces.latencies(alpha_us)
+        return [Fraction(one, ticks) for one in late.tolist()]
+
+    def _loads(self, piece: _Ints, at: _Ints, parts: _Ints) -> _Ints:
+        """Return the parts of trees on each link in each slot."""
+        pieces = self._pieces
         on, place = pieces.on_links()
         row, used = _joined(piece, on, len(pieces.path))
-        slots, size = int(at.max()) + 1, len(topology.links)
-        loads = np.zeros((slots, size), dtype=np.int64)
+        loads = np.zeros((int(at.max()) + 1, len(self._topology.links)), dtype=np.int64)
         amount = pieces.amount[piece[row]] * parts[row]
         np.add.at(loads, (at[row], pieces.link[place[used]]), amount)
-        shared = [loads[:, list(links)].sum(axis=1) for links, _ in topology.shared_places]
-        most = np.column_stack([loads, *shared]).max(axis=0).tolist()
-        widths = [
-            *(link.bandwidth_gb_s for link in topology.links),
-            *(limit for _, limit in topology.shared_places),
-        ]
-        busiest: Fraction = max(load / width for load, width in zip(most, widths, strict=True))
-        return busiest / self._units / _BYTES_IN_A_US
+        return loads
 
-    def _arrives_as_one(self, before: _Ints) -> bool:
-        """Whether data reach each link, and all links of a shared capacity, equally late."""
-        pieces, topology = self._pieces, self._pieces.forest.topology
-        used = np.unique(pieces.on_links()[1])
-        link, late = pieces.link[used], before[used]
-        size = len(topology.links)
-        earliest, latest = np.full(size, np.iinfo(np.int64).max), np.full(size, -1)
-        np.minimum.at(earliest, link, late)
-        np.maximum.at(latest, link, late)
-        groups = [list(links) for links, _ in topology.shared_places]
-        return bool((earliest >= latest)[latest >= 0].all()) and all(
-            len(set(latest[links][latest[links] >= 0].tolist())) <= 1 for links in groups
-        )
+
+def us_per_byte(topology: Topology, loads: _Ints, units: int) -> Fraction:
+    """Return the width of slots in which links and shared capacities suffice, for each byte.
+
+    Parameters
+    ----------
+    loads : int64 array of shape (K, links)
+        Of each link in each slot, in units.
+    units : int
+        All data.
+    """
+    shared = [loads[:, list(links)].sum(axis=1) for links, _ in topology.shared_places]
+    most = np.column_stack([loads, *shared]).max(axis=0).tolist()
+    widths = [
+        *(link.bandwidth_gb_s for link in topology.links),
+        *(limit for _, limit in topology.shared_places),
+    ]
+    busiest: Fraction = max(load / width for load, width in zip(most, widths, strict=True))
+    return busiest / units / _BYTES_IN_A_US
+
+
+def arrive_as_one(topology: Topology, reached: Sequence[tuple[_Ints, _Ints]]) -> bool:
+    """Whether data reach each link, and all links of a shared capacity, equally late.
+
+    Parameters
+    ----------
+    reached : sequence of (int array, int array)
+        Links, and when data reach them.
+    """
+    link, late = (np.concatenate(parts) for parts in zip(*reached, strict=True))
+    size = len(topology.links)
+    earliest, latest = np.full(size, np.iinfo(np.int64).max), np.full(size, -1)
+    np.minimum.at(earliest, link, late)
+    np.maximum.at(latest, link, late)
+    groups = [list(links) for links, _ in topology.shared_places]
+    return bool((earliest >= latest)[latest >= 0].all()) and all(
+        len(set(latest[links][latest[links] >= 0].tolist())) <= 1 for links in groups
+    )
 
 
 def _next_slots(forest: Forest, slots: Slots) -> _Ints:

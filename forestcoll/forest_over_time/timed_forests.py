@@ -6,7 +6,7 @@ Output:  a schedule of trees, an upper bound on its time, a lower bound on that 
 Cost:    that of :mod:`forestcoll.forest_over_time.one_phase` for each phase.
 Source:  ours; docs/mathematics/forests-over-time.md. An allreduce is a reduction and then a
          gathering, whose times add up. Where every link has an equal reverse, the reduction is the
-         gathering reversed.
+         gathering reversed; there both may also share their slots.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from fractions import Fraction
 from forestcoll.core.stopwatch import Stopwatch
 from forestcoll.cut_over_time.time_search import LeastTimes
 from forestcoll.errors import UnsupportedError
+from forestcoll.forest_over_time.common_slots.allreduce_in_slots import AllreducesInSlots
 from forestcoll.forest_over_time.one_phase import STAGE, ForestsOfPhase
 from forestcoll.forest_over_time.planned_forest import reduction_of
 from forestcoll.problem.over_time.time_bound import TimeBound
@@ -46,7 +47,8 @@ class TimedSchedule(InARow):
         A plan of the schedule's rates takes this long: an upper bound on its least time, not
         that itself.
     plan : str
-        "constant rates" from the start on, or "slots"; for an allreduce, of both phases.
+        "constant rates" from the start on, or "slots"; for an allreduce, of both phases, or
+        "common slots" of both.
     bound : TimeBound
         A lower bound on the time of any schedule.
     """
@@ -119,6 +121,9 @@ class TimedForests:
         )
         self._mirrored = network.reversed() == network
         self._phases = [ForestsOfPhase(one, alpha_us, self._clock) for one in self._of_one_phase()]
+        self._both = None
+        if both and self._mirrored and request.free_root:
+            self._both = AllreducesInSlots(network, self._phases[0], alpha_us)
 
     def at(self, size_bytes: int) -> TimedSchedule:
         """Return the schedule of least time found for a size."""
@@ -136,7 +141,7 @@ class TimedForests:
             remark = f"reduction + gathering for {size_bytes} bytes"
             schedule = Allreduce(found[0], found[1], remark=remark)
         plans = [one.plan for one in found if one.plan is not None]
-        return TimedSchedule(
+        made = TimedSchedule(
             schedule=schedule,
             size_bytes=size_bytes,
             alpha_us=self._alpha_us,
@@ -146,6 +151,19 @@ class TimedForests:
             ),
             bound=bound,
         )
+        return made if self._both is None else self._in_common_slots(self._both, made)
+
+    def _in_common_slots(self, both: AllreducesInSlots, made: TimedSchedule) -> TimedSchedule:
+        """Return the allreduce whose phases share slots, if it takes less time."""
+        good = _GOOD * made.bound.time_us
+        found = self._clock.run(
+            STAGE, lambda report: both.at(made.size_bytes, made.time_us, good, report)
+        )
+        if found is None or found.gather.plan is None:
+            return made
+        time_us = found.gather.plan.time_us
+        both_at_once = replace(found, remark=f"both phases at once for {made.size_bytes} bytes")
+        return replace(made, schedule=both_at_once, time_us=time_us, plan="common slots")
 
     def _of_one_phase(self) -> list[Request]:
         request = self._request

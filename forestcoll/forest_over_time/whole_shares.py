@@ -12,10 +12,11 @@ Source:  ours. No multiplicity exceeds its amount, so the plan that carries the 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-__all__ = ["whole_shares"]
+__all__ = ["rounded_down", "whole_shares"]
 
 _ONE_BY_ONE = 64
 
@@ -51,6 +52,39 @@ def whole_shares(
         ]
         if all(one is not None for one in found):
             return k, [one for one in found if one is not None]
+    return None
+
+
+def rounded_down(
+    parts: Sequence[Fraction], many: Sequence[int], least: Fraction, most: int
+) -> list[int] | None:
+    """Return whole numbers in the proportion of some parts, none above its share by a millionth.
+
+    Parameters
+    ----------
+    parts : sequence of Fraction
+        Of all data, each of them ``many`` times.
+    least : Fraction
+        The part of all units that must be shared out, below 1.
+    most : int
+        The largest number of units for each part to try.
+
+    Returns
+    -------
+    list of int or None
+        None if no such number of units will do.
+
+    Examples
+    --------
+    >>> rounded_down([Fraction(334, 1000), Fraction(333, 1000)], [1, 2], Fraction(99, 100), 9)
+    [1, 1]
+    """
+    for k in _numbers(most):
+        units = k * sum(many)
+        # What is whole but for a rounding error stays whole.
+        found = [int(units * part + Fraction(1, 10**6)) for part in parts]
+        if sum(map(operator.mul, found, many)) >= least * units:
+            return found
     return None
 
 

@@ -42,12 +42,16 @@ class Slots(ByValue):
         The parts of the tree's data, of :data:`PARTS`.
     slot : int32 array of shape (R, N)
         Of the hop to each rank, in a reduction of the hop from it; -1 at the root.
+    common : bool
+        Whether both phases of an allreduce count slots from its start, and so share them. Their
+        trees, multiplicities and rows are then equal place by place, and carry the same data.
     """
 
     width_us: Fraction
     tree: npt.NDArray[np.int32] = field(repr=False)
     parts: npt.NDArray[np.int64] = field(repr=False)
     slot: npt.NDArray[np.int32] = field(repr=False)
+    common: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from forestcoll.schedule import Allreduce
 from forestcoll.schedule.allreduce import AnySchedule
 from forestcoll.schedule.simulate import AlphaBeta, Simulation
 from tests.baselines.once_each import in_turn
-from tests.schedule.made.planned import at_rates, path_forest, slotted_path, slotted_sum
+from tests.schedule.made.planned import at_rates, common_sum, path_forest, slotted_path, slotted_sum
 
 FREE = AlphaBeta(alpha_us=0)
 BOTH = Allreduce(slotted_sum(), slotted_path())
@@ -28,7 +28,8 @@ def run(schedule: AnySchedule, size: int = 3000, model: AlphaBeta = FREE) -> Sim
 
 
 @pytest.mark.parametrize(
-    ("schedule", "us"), [(slotted_path(), 3), (slotted_sum(), 3), (at_rates(), 4), (BOTH, 6)]
+    ("schedule", "us"),
+    [(slotted_path(), 3), (slotted_sum(), 3), (at_rates(), 4), (BOTH, 6)],
 )
 def test_the_time_is_that_of_the_plan(schedule: AnySchedule, us: int):
     found = run(schedule)
@@ -83,9 +84,9 @@ def test_schedules_without_a_plan_have_no_such_simulator():
     assert PlannedSimulator.of(Allreduce(slotted_sum(), path_forest())) is None
 
 
-def times(schedule: AnySchedule) -> dict[tuple[int, int, int], tuple[float, ...]]:
+def times(schedule: AnySchedule, size: int = 3000) -> dict[tuple[int, int, int], tuple[float, ...]]:
     """Start, flow and end in us, by root, sender and receiver; phases add 10 to the root."""
-    timeline, program = run(schedule).timeline, compile_program(schedule)
+    timeline, program = run(schedule, size).timeline, compile_program(schedule)
     assert timeline is not None
     gather = isinstance(schedule, Allreduce) & ~program.reduce
     keys = zip(
@@ -111,6 +112,20 @@ def test_the_gathering_starts_when_the_reduction_has_ended():
     found = times(BOTH)
     assert found[0, 1, 0] == (1, 2, 3)
     assert found[10, 0, 1] == (3, 4, 5)
+
+
+def test_phases_in_common_slots_take_one_time():
+    """3 us for 1000 bytes; for 3000 slots of 3 us, for 300 still of 1 us."""
+    assert run(common_sum(), 1000).time_s == pytest.approx(3e-6)
+    assert run(common_sum(), 3000).time_s == pytest.approx(7e-6)
+    assert run(common_sum(), 300).time_s == pytest.approx(3e-6)
+    assert run(common_sum(), 1000, AlphaBeta(alpha_us=4)).time_s == pytest.approx(15e-6)
+
+
+def test_a_timeline_in_common_slots_begins_with_the_reduction():
+    found = times(common_sum(), 1000)
+    assert found[0, 0, 1] == found[0, 2, 1] == (0, 1, 2)
+    assert found[10, 1, 0] == found[10, 1, 2] == (1, 2, 3)
 
 
 def test_a_timeline_at_constant_rates_waits_for_latencies_only():

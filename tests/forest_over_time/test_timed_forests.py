@@ -61,8 +61,8 @@ def test_every_collective_is_verified(collective: str):
     assert made.timed.time_us >= made.timed.bound.time_us
 
 
-@pytest.mark.slow
-def test_the_phases_of_an_allreduce_add_up():
+def test_the_phases_of_an_allreduce_share_their_slots():
+    """One after the other they take 30 us each; together they attain the bound."""
     network, size = "paper_example", 100_000
     both, one = (
         generate(network, collective=name, size=size).timed for name in ("allreduce", "allgather")
@@ -70,9 +70,19 @@ def test_the_phases_of_an_allreduce_add_up():
     assert both is not None
     assert one is not None
     assert isinstance(both.schedule, Allreduce)
-    assert both.time_us == 2 * one.time_us
-    rooted_sum = generate(network, collective="allreduce", root=3, size=size)
-    verify(rooted_sum.schedule)
+    assert one.time_us == 30
+    assert both.plan == "common slots"
+    assert both.time_us == both.bound.time_us == verify(both.schedule).plan_time_us == 50
+
+
+def test_the_phases_of_an_allreduce_at_a_root_add_up():
+    made = generate("paper_example", collective="allreduce", root=3, size=100_000)
+    assert made.timed is not None
+    assert isinstance(made.schedule, Allreduce)
+    plans = [one.plan for one in made.schedule.phases if one.plan is not None]
+    assert made.timed.time_us == sum(plan.time_us for plan in plans)
+    assert verify(made.schedule).plan_time_us == made.timed.time_us
+    assert made.timed.plan != "common slots"
 
 
 def test_sizes_share_their_work():

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from forestcoll.forest_over_time.whole_shares import whole_shares
+from forestcoll.forest_over_time.whole_shares import rounded_down, whole_shares
 
 
 def test_one_tree_is_enough_where_one_carries_all():
@@ -25,3 +25,18 @@ def test_a_surplus_is_taken_from_the_smallest():
 
 def test_no_k_within_the_limit():
     assert whole_shares([1], [[Fraction(34, 100), Fraction(67, 100)]], 2) is None
+
+
+def test_parts_are_rounded_down_until_little_is_lost():
+    """A half and two quarters are whole in 12 units of 3 parts; 0.34 is a third but for 0.02.
+
+    A rounding error below a whole number counts as none.
+    """
+    parts = [Fraction(1, 2), Fraction(1, 4)]
+    assert rounded_down(parts, [1, 2], Fraction(1), 9) == [6, 3]
+    assert rounded_down([Fraction(34, 100)] * 2, [1, 2], Fraction(98, 100), 9) == [1, 1]
+    assert rounded_down([Fraction(1, 2) - Fraction(1, 10**9)], [2], Fraction(1), 1) == [1]
+
+
+def test_no_number_of_units_within_the_limit():
+    assert rounded_down([Fraction(34, 100), Fraction(33, 100)], [1, 2], Fraction(1), 9) is None

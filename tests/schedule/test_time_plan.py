@@ -28,6 +28,7 @@ def test_plans_are_equal_by_value():
         replace(plan, slots=None),
         replace(plan, slots=replace(plan.slots, width_us=Fraction(2))),
         replace(plan, slots=replace(plan.slots, slot=np.zeros((3, 3), dtype=np.int32))),
+        replace(plan, slots=replace(plan.slots, common=True)),
         replace(plan, slots=slots()),
     ]
     assert all(plan != other for other in others)

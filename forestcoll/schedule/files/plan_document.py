@@ -47,6 +47,8 @@ def plan_document(plan: TimePlan) -> dict[str, Any]:
     }
     if plan.slots is not None:
         document["width_us"] = str(plan.slots.width_us)
+        if plan.slots.common:
+            document["common"] = True
     return document
 
 
@@ -65,12 +67,16 @@ def parse_plan(document: Record) -> TimePlan | None:
     if "plan" not in document:
         return None
     plan: Record = one(document, "plan", dict)
-    check_fields([plan], ("size_bytes", "alpha_us", "time_us"), lambda _: "plan.", ("width_us",))
+    names, optional = ("size_bytes", "alpha_us", "time_us"), ("width_us", "common")
+    check_fields([plan], names, lambda _: "plan.", optional)
     slots = None
     if "width_us" in plan:
         none = np.zeros(0, dtype=np.int32)
         width = fraction(plan, "width_us", "plan.")
-        slots = Slots(width, none, none.astype(np.int64), none.reshape(0, 0))
+        common = "common" in plan and one(plan, "common", bool, "plan.")
+        slots = Slots(width, none, none.astype(np.int64), none.reshape(0, 0), common)
+    elif "common" in plan:
+        refuse("plan.common is not in the format without plan.width_us; leave one out or add both")
     return TimePlan(
         size_bytes=amount(plan, "size_bytes", "plan."),
         alpha_us=fraction(plan, "alpha_us", "plan."),

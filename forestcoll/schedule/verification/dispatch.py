@@ -26,7 +26,7 @@ from forestcoll.schedule.verification.naming import fail
 from forestcoll.schedule.verification.steps.steps import StepVerdict, verify_steps
 from forestcoll.schedule.verification.trees.allreduce import PhaseLoads, check_allreduce
 from forestcoll.schedule.verification.trees.forest import verify_forest
-from forestcoll.schedule.verification.trees.plan_times import check_same_size
+from forestcoll.schedule.verification.trees.plans_of_phases import check_alone, time_of_both_us
 from forestcoll.schedule.verification.verdict import AllreduceVerdict, Verdict
 
 __all__ = ["verify"]
@@ -85,6 +85,7 @@ def verify(
         return _verify_phases(schedule)
     if not isinstance(schedule, AnyForest):
         raise not_taken("verify", schedule)
+    check_alone(schedule)
     return verify_forest(schedule)[0]
 
 
@@ -102,7 +103,6 @@ def _verify_phases(schedule: Allreduce[Any]) -> AllreduceVerdict:
         verdicts.append(verdict)
         loads.append(PhaseLoads(load, sum(phase.weights) * phase.k))
     shared = check_allreduce(schedule, *loads)
-    check_same_size(schedule)
     reduce, gather = verdicts
     return AllreduceVerdict(
         reduce=reduce,
@@ -114,7 +114,5 @@ def _verify_phases(schedule: Allreduce[Any]) -> AllreduceVerdict:
         bound_gb_s=shared.bound_gb_s,
         model=schedule.bound.model if schedule.bound is not None else None,
         optimal=shared.optimal,
-        plan_time_us=None
-        if reduce.plan_time_us is None or gather.plan_time_us is None
-        else reduce.plan_time_us + gather.plan_time_us,
+        plan_time_us=time_of_both_us(schedule),
     )

@@ -60,15 +60,45 @@ def test_a_cube_exchanges_what_it_does_not_halve(halved: int, steps: list[int]) 
     assert 10 * len(steps) < time_us(schedule, 1) < 10 * len(steps) + 0.01
 
 
-@pytest.mark.parametrize(("halved", "steps"), [(0, [96, 96]), (1, [96, 96, 96])])
+@pytest.mark.parametrize(
+    ("halved", "steps"), [(0, [32, 32, 32, 32]), (1, [32, 64, 32, 32, 64, 32])]
+)
 def test_a_torus_exchanges_along_rows_and_columns(halved: int, steps: list[int]) -> None:
-    """4 x 4: 8 lines of 12 pairs in a step, one half of the data along rows, one along columns.
+    """4 x 4: one half of the data along rows first, one along columns; each GPU gets two sums.
 
-    Halved: 2 x 4 chunks with an owner in each of 4 lines, who gets 3 summands, or exchanges 3.
+    Halved, 2 x 4 chunks have an owner in each of 4 lines. In each line one GPU is opposite of it,
+    and two are beside it; then 4 owners get two sums each. A step has one hop.
     """
     schedule = made("torus:dims=4x4", halved)
     assert sent(schedule) == steps
-    assert 20 * len(steps) < time_us(schedule, 1) < 20 * len(steps) + 0.01
+    assert 10 * len(steps) < time_us(schedule, 1) < 10 * len(steps) + 0.01
+
+
+@pytest.mark.parametrize(("halved", "hops", "rate"), [(0, 8, "1/4"), (1, 12, "16/11")])
+def test_neighbours_on_long_rings_exchange_first(halved: int, hops: int, rate: str) -> None:
+    """On a ring of 8 a pair's link carries 1 + 3 units, of half of the data in each dimension.
+
+    Halved, a unit is 1/16 of the data, and the busiest link carries 11: 4 on the way to owners, as
+    many back, and the rest in the exchange of the other half.
+    """
+    schedule = made("torus:dims=8x8", halved)
+    assert 10 * hops < time_us(schedule, 1) < 10 * hops + 0.01
+    assert cost(schedule).algbw_gb_s == Fraction(rate)
+
+
+def test_data_opposite_of_their_owners_go_both_ways_round() -> None:
+    """Those of owners of odd number go up, the others down."""
+    sends = made("torus:dims=8x8", 1).sends
+    first = sends.step == 0
+    ends = [np.stack(np.divmod(side[first], 8)) for side in (sends.tail, sends.head)]
+    ways = (ends[1] - ends[0]).sum(axis=0) % 8
+    assert np.bincount(ways).tolist() == [0, 64, 0, 0, 0, 0, 0, 64]
+
+
+def test_odd_rings_exchange_in_one_step() -> None:
+    """3 x 3 has no pairs: 9 GPUs of each of 2 parts send to 2 others in each dimension."""
+    assert sent(made("torus:dims=3x3", 0)) == [36, 36]
+    assert sent(made("torus:dims=3x3", 1)) == [36, 36, 36]
 
 
 def test_parts_of_unequal_dimensions_have_a_third_of_the_data_each() -> None:

@@ -198,6 +198,11 @@ PLANS: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
         "^slots is not in the format without plan.width_us",
     ),
     "width without slots": (lambda d: d.pop("slots"), "^slots is missing; add it, or leave plan.w"),
+    "common as number": (_set("plan", "common", to=1), "^plan.common is 1; it must be"),
+    "common rates": (
+        lambda d: d["plan"].update(common=True) or d["plan"].pop("width_us"),
+        "^plan.common is not in the format without plan.width_us",
+    ),
     "slots as object": (_set("slots", to={}), "^slots is {}; it must be a list"),
     "row as number": (_set("slots", 1, to=7), r"^slots\[1\] is 7; it must be a list"),
     "short row": (_set("slots", 2, to=[0, 1]), r"^slots\[2\] is \[0, 1\]; .*a slot of 3 GPUs"),

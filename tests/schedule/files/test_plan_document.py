@@ -16,7 +16,7 @@ from forestcoll.schedule import Allreduce, read_schedule, write_schedule
 from forestcoll.schedule.files.header import PLANNED_VERSION, VERSION
 from forestcoll.schedule.forest import Forest
 from tests.schedule.files.malformed import PLANS, SCHEMA, refused, spoil
-from tests.schedule.made.planned import at_rates, path_forest, slotted_path, slotted_sum
+from tests.schedule.made.planned import at_rates, common_sum, path_forest, slotted_path, slotted_sum
 
 PLANNED = {
     "slots": slotted_path(),
@@ -24,6 +24,7 @@ PLANNED = {
     "constant rates": at_rates(),
     "both phases": Allreduce(slotted_sum(), slotted_path()),
     "one phase": Allreduce(slotted_sum(), path_forest()),
+    "common slots": common_sum(),
 }
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.forest import Forest, Path, Routes
 from forestcoll.schedule.time_plan import PARTS, Slots, TimePlan
 from forestcoll.schedule.transform.reversal import transposed
@@ -49,6 +50,26 @@ def slotted_sum() -> Forest:
     """The same backwards in time: the ends send to b in the second slot what it sums for itself."""
     rows = slots((0, PARTS, [-1, 1, 0]), (1, PARTS, [1, -1, 1]), (2, PARTS, [0, 1, -1]))
     return with_plan(transposed(path_forest(), path_of_three()), rows)
+
+
+def common_sum() -> Allreduce[Forest]:
+    """1000 bytes in 3 us: b gets the data of a and c in the first slot, and sends in the second."""
+    gather = Forest(
+        topology=path_of_three(),
+        method="by hand",
+        k=1,
+        congestion=Fraction(1),
+        root=np.array([1], dtype=np.int32),
+        multiplicity=np.ones(1, dtype=np.int64),
+        parent=np.array([[1, -1, 1]], dtype=np.int32),
+        routes=Routes.from_paths({(1, 0): (Path((1, 0), 1),), (1, 2): (Path((1, 2), 1),)}),
+        weights=(0, 1, 0),
+    )
+    reduce = transposed(gather, path_of_three())
+    first, then = (replace(slots((0, PARTS, [slot, -1, slot])), common=True) for slot in (0, 1))
+    return Allreduce(
+        with_plan(reduce, first, time=2, size_bytes=1000), with_plan(gather, then, size_bytes=1000)
+    )
 
 
 def at_rates() -> Forest:

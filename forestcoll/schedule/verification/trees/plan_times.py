@@ -16,25 +16,29 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.exact_sums import Ints, first
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.time_plan import PARTS, Slots, TimePlan
 from forestcoll.schedule.verification.arrays import check_array, length
 from forestcoll.schedule.verification.naming import arrows, fail, gpu_name, tree_name
 
-__all__ = ["check_plan", "check_same_size"]
+__all__ = ["Use", "bytes_of_a_part", "check_plan", "check_rates_of", "limits_of"]
 
 _MOST_SLOTS = 2**20
 _MOST = 2**62  # of sums in 64 bits
 _BYTES_IN_A_US = 1000  # of 1 GB/s
 
 _Whole = npt.NDArray[np.int64]
+
+Limit = tuple[str, list[int], Fraction]
+"""The name, the links and the bandwidth of a link or shared capacity."""
+
+Loads = dict[int, list[tuple[tuple[int, Fraction], int]]]
+"""The parts of trees over each link, by slot and the time before the link."""
 
 
 def check_plan(forest: Forest, plan: TimePlan, hops: Ints) -> None:
@@ -51,7 +55,7 @@ def check_plan(forest: Forest, plan: TimePlan, hops: Ints) -> None:
         At the first violation.
     """
     _check_numbers(forest, plan)
-    use = _Use.of(forest, plan, hops)
+    use = Use.of(forest, plan, hops)
     if plan.slots is None:
         _check_rates(forest, plan, use)
     else:
@@ -59,16 +63,8 @@ def check_plan(forest: Forest, plan: TimePlan, hops: Ints) -> None:
         _check_slots(forest, plan, plan.slots, use)
 
 
-def check_same_size(schedule: Allreduce[Any]) -> None:
-    """Check that both phases of an allreduce have plans for one size and latency, or none has."""
-    plans = [getattr(phase, "plan", None) for phase in schedule.phases]
-    settings = {plan and (plan.size_bytes, plan.alpha_us) for plan in plans}
-    if len(settings) > 1:
-        fail("the plans of the phases are for unlike sizes or latencies; both are for one, or none")
-
-
 @dataclass(frozen=True, eq=False)
-class _Use:
+class Use:
     """What the hops of trees put on paths, and when data pass the links of paths.
 
     ``amount`` trees of ``batch`` take ``path`` for the hop to, or in a reduction from, ``child``.
@@ -83,10 +79,42 @@ class _Use:
     late: list[Fraction]
 
     @classmethod
-    def of(cls, forest: Forest, plan: TimePlan, hops: Ints) -> _Use:
+    def of(cls, forest: Forest, plan: TimePlan, hops: Ints) -> Use:
+        """Return the use of a forest, whose paths have these physical links."""
         links = _timed_paths(forest, plan.alpha_us, hops.tolist())
         late = [path.pop()[1] for path in links]
         return cls(*_filled(forest), links, late)
+
+    def slowest(self, forest: Forest) -> tuple[_Whole, list[Fraction]]:
+        """Return the slowest path of each hop, shape (B, N), as a place among sorted latencies."""
+        values = sorted(set(self.late))
+        number = {late: place for place, late in enumerate(values)}
+        of_path = np.array([number[late] for late in self.late], dtype=np.int64)
+        found = np.zeros(forest.parent.shape, dtype=np.int64)
+        np.maximum.at(found, (self.batch, self.child), of_path[self.path])
+        return found, values
+
+    def carried(self, slots: Slots) -> Loads:
+        """Return what each link carries."""
+        order = np.argsort(self.batch, kind="stable")
+        start, stop = (
+            np.searchsorted(self.batch[order], slots.tree, side=side) for side in ("left", "right")
+        )
+        many = stop - start
+        row = np.repeat(np.arange(len(many)), many)
+        piece = order[np.arange(len(row)) - np.repeat(np.cumsum(many) - many, many) + start[row]]
+        amount = self.amount[piece] * slots.parts[row]
+        slot = slots.slot[row, self.child[piece]].astype(np.int64)
+        path = self.path[piece]
+        cells, cell = np.unique(path * (_MOST_SLOTS + 1) + slot, return_inverse=True)
+        loads = np.zeros(len(cells), dtype=np.int64)
+        np.add.at(loads, cell.reshape(-1), amount)
+        found: dict[int, dict[tuple[int, Fraction], int]] = defaultdict(lambda: defaultdict(int))
+        for key, load in zip(cells.tolist(), loads.tolist(), strict=True):
+            number, at = divmod(key, _MOST_SLOTS + 1)
+            for link, before in self.links[number]:
+                found[link][at, before] += load
+        return {link: list(each.items()) for link, each in found.items()}
 
 
 def _check_numbers(forest: Forest, plan: TimePlan) -> None:
@@ -136,7 +164,7 @@ def _filled(forest: Forest) -> tuple[_Whole, _Whole, _Whole, _Whole]:
 # --- constant rates ------------------------------------------------------------------------------
 
 
-def _check_rates(forest: Forest, plan: TimePlan, use: _Use) -> None:
+def _check_rates(forest: Forest, plan: TimePlan, use: Use) -> None:
     """Check that trees that send in all the time that their latency leaves suffice for all links.
 
     A tree is on a link from some time on for that long, so rates add up to less than all of them.
@@ -158,13 +186,13 @@ def _check_rates(forest: Forest, plan: TimePlan, use: _Use) -> None:
     rates: dict[int, Fraction] = defaultdict(Fraction)
     for (link, late), trees in loads.items():
         rates[link] += trees * tree / (plan.time_us - late)
-    for name, members, limit in _limits(forest):
+    for name, members, limit in limits_of(forest):
         rate = sum((rates[link] for link in members if link in rates), Fraction(0))
         if rate > limit:
             fail(f"{name} carries {rate} GB/s by the plan; its bandwidth is {limit} GB/s")
 
 
-def _tree_latencies(forest: Forest, use: _Use) -> list[Fraction]:
+def _tree_latencies(forest: Forest, use: Use) -> list[Fraction]:
     """Return the latency of each tree, by the slowest path of each hop."""
     hop: dict[tuple[int, int], Fraction] = {}
     for batch, child, path in zip(
@@ -205,9 +233,9 @@ def _check_arrays(forest: Forest, slots: Slots) -> None:
         fail(f"row {row} of the plan: {gpu_name(forest, rank)} must have {due}")
 
 
-def _check_slots(forest: Forest, plan: TimePlan, slots: Slots, use: _Use) -> None:
+def _check_slots(forest: Forest, plan: TimePlan, slots: Slots, use: Use) -> None:
     """Check that hops wait for their data, links suffice, and the last data arrive in time."""
-    late, values = _slowest(forest, use), sorted(set(use.late))
+    late, values = use.slowest(forest)
     _check_order(forest, slots, late, values)
     ends = zip(slots.slot.ravel().tolist(), late[slots.tree].ravel().tolist(), strict=True)
     arrived = max(
@@ -215,16 +243,8 @@ def _check_slots(forest: Forest, plan: TimePlan, slots: Slots, use: _Use) -> Non
     )
     if arrived != plan.time_us:
         fail(f"the plan ends at {plan.time_us} us, but its last data arrive at {arrived} us")
-    _check_loads(forest, plan, slots, use)
-
-
-def _slowest(forest: Forest, use: _Use) -> _Whole:
-    """Return the slowest path of each hop, shape (B, N), as a place among sorted latencies."""
-    number = {late: place for place, late in enumerate(sorted(set(use.late)))}
-    of_path = np.array([number[late] for late in use.late], dtype=np.int64)
-    found = np.zeros(forest.parent.shape, dtype=np.int64)
-    np.maximum.at(found, (use.batch, use.child), of_path[use.path])
-    return found
+    unit = bytes_of_a_part(forest, plan)
+    check_rates_of(limits_of(forest), use.carried(slots), slots.width_us, unit)
 
 
 def _check_order(forest: Forest, slots: Slots, late: _Whole, values: Sequence[Fraction]) -> None:
@@ -256,18 +276,31 @@ def _check_order(forest: Forest, slots: Slots, late: _Whole, values: Sequence[Fr
             )
 
 
-def _check_loads(forest: Forest, plan: TimePlan, slots: Slots, use: _Use) -> None:
-    """Check that no link or shared capacity is above its bandwidth at any time."""
-    carried = _carried(slots, use)
-    width = slots.width_us
-    unit = (
-        Fraction(plan.size_bytes, sum(forest.weights) * forest.k * PARTS * _BYTES_IN_A_US) / width
-    )  # GB/s of a part
-    for name, members, limit in _limits(forest):
+def bytes_of_a_part(forest: Forest, plan: TimePlan) -> Fraction:
+    """Return the size of a part of a tree's data."""
+    return Fraction(plan.size_bytes, sum(forest.weights) * forest.k * PARTS)
+
+
+def check_rates_of(
+    limits: Iterable[Limit], carried: Loads, width_us: Fraction, part_bytes: Fraction
+) -> None:
+    """Check that no link or shared capacity is above its bandwidth at any time.
+
+    Parameters
+    ----------
+    limits : iterable of Limit
+    carried : Loads
+    width_us : Fraction
+        Of a slot.
+    part_bytes : Fraction
+        The size of what loads count.
+    """
+    unit = part_bytes / _BYTES_IN_A_US / width_us  # GB/s of a part
+    for name, members, limit in limits:
         changes: dict[Fraction, int] = defaultdict(int)
         for (slot, offset), load in (one for link in members for one in carried.get(link, ())):
-            changes[slot * width + offset] += load
-            changes[(slot + 1) * width + offset] -= load
+            changes[slot * width_us + offset] += load
+            changes[(slot + 1) * width_us + offset] -= load
         rate = 0
         for time in sorted(changes):
             rate += changes[time]
@@ -278,30 +311,7 @@ def _check_loads(forest: Forest, plan: TimePlan, slots: Slots, use: _Use) -> Non
                 )
 
 
-def _carried(slots: Slots, use: _Use) -> dict[int, list[tuple[tuple[int, Fraction], int]]]:
-    """Return the parts of trees over each link, by slot and the time before the link."""
-    order = np.argsort(use.batch, kind="stable")
-    start, stop = (
-        np.searchsorted(use.batch[order], slots.tree, side=side) for side in ("left", "right")
-    )
-    many = stop - start
-    row = np.repeat(np.arange(len(many)), many)
-    piece = order[np.arange(len(row)) - np.repeat(np.cumsum(many) - many, many) + start[row]]
-    amount = use.amount[piece] * slots.parts[row]
-    slot = slots.slot[row, use.child[piece]].astype(np.int64)
-    path = use.path[piece]
-    cells, cell = np.unique(path * (_MOST_SLOTS + 1) + slot, return_inverse=True)
-    loads = np.zeros(len(cells), dtype=np.int64)
-    np.add.at(loads, cell.reshape(-1), amount)
-    found: dict[int, dict[tuple[int, Fraction], int]] = defaultdict(lambda: defaultdict(int))
-    for key, load in zip(cells.tolist(), loads.tolist(), strict=True):
-        number, at = divmod(key, _MOST_SLOTS + 1)
-        for link, before in use.links[number]:
-            found[link][at, before] += load
-    return {link: list(each.items()) for link, each in found.items()}
-
-
-def _limits(forest: Forest) -> Iterable[tuple[str, list[int], Fraction]]:
+def limits_of(forest: Forest) -> Iterable[Limit]:
     """Yield the name, the links and the bandwidth of each link and shared capacity."""
     topology = forest.topology
     for place, link in enumerate(topology.links):

@@ -1,0 +1,80 @@
+"""Trees of both phases in the same slots."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from forestcoll.forest_over_time.common_slots.common_program import CommonProgram
+from forestcoll.topology import load_topology
+from forestcoll.topology.shared_capacity import SharedCapacity
+from tests.forest_over_time.common_slots.on_common_path import of_middle
+from tests.forest_over_time.on_paths import Parts, columns_of_path, path_of_three
+from tests.hand_networks import network_of
+
+
+def program() -> CommonProgram:
+    parts, _ = columns_of_path()
+    return CommonProgram(parts.hops, parts.orbits, parts.limits)
+
+
+def test_the_middle_of_a_path_sums_up_in_two_slots():
+    """Both ends send to b in the first slot, b sends to both in the second."""
+    plan = program().solved(2, 1, [])
+    assert plan is not None
+    assert plan.value == pytest.approx(1)
+    assert [one for one, _ in plan.moves] == [of_middle(1)]
+
+
+def test_sums_leave_while_others_are_made():
+    """In three slots b sums up in the first two, and sends in the last two."""
+    plan = program().solved(3, 1, [])
+    assert plan is not None
+    assert plan.value == pytest.approx(2)
+    assert {one: pytest.approx(amount) for one, amount in plan.moves} == {
+        of_middle(1): 1,
+        of_middle(2): 1,
+    }
+
+
+@pytest.mark.parametrize(("slots", "gap", "value"), [(4, 2, 2), (5, 2, 3), (3, 2, 1), (6, 1, 5)])
+def test_sums_leave_as_many_slots_later_as_a_hop_takes(slots: int, gap: int, value: int):
+    """What is sent to b in the last slots but g, or in the first ones, is of no use: K - g."""
+    plan = program().solved(slots, gap, [])
+    assert plan is not None
+    assert plan.value == pytest.approx(value)
+
+
+def test_too_few_slots():
+    assert program().solved(1, 1, []) is None
+    assert program().solved(2, 2, []) is None
+
+
+def test_links_are_full_in_both_directions():
+    """On a ring of three each GPU may send and receive 2 a slot; all data pass twice.
+
+    In each of two slots six links carry 1: 12 for 3 sums of 2 transfers and 2 more: 3 at most.
+    """
+    parts = Parts.of(network_of("a b c", "a - b: 1 1, b - c: 1 1, c - a: 1 1"))
+    plan = CommonProgram(parts.hops, parts.orbits, parts.limits).solved(2, 1, [])
+    assert plan is not None
+    assert plan.value == pytest.approx(3)
+
+
+def test_shared_capacities_carry_both_phases():
+    """A bus of 1 GB/s: two links of it are in use in each slot."""
+    network = path_of_three()
+    bus = SharedCapacity("bus", ((0, 1), (2, 1), (1, 0), (1, 2)), Fraction(1))
+    parts = Parts.of(replace(network, shared=(bus,)))
+    plan = CommonProgram(parts.hops, parts.orbits, parts.limits).solved(2, 1, [])
+    assert plan is not None
+    assert plan.value == pytest.approx(0.5)
+
+
+def test_roots_of_little_latency_sum_up_more_on_mi250():
+    """Seven slots are too few for roots at the edge of the box; those in its middle take all."""
+    parts = Parts.of(load_topology("mi250:boxes=1"), alpha_us=10)
+    plan = CommonProgram(parts.hops, parts.orbits, parts.limits).solved(7, 1, [])
+    assert plan is not None
+    roots = {parts.orbits[one.orbit].roots[0] for one, _ in plan.moves}
+    assert roots == {1}
