@@ -174,8 +174,8 @@ cpp: $(VENV)/tools
 # one session would collect all. What is in no list is in the other half.
 MARKED ?= not slow
 # All that schedules of many methods are tested with is in one half, which makes each once.
-HALF := $(addprefix tests/,across all_to_all allreduce baselines bounded_depth draw in_network lp problem \
-  reference runtimes schedule test_compilation.py topology)
+HALF := $(addprefix tests/,across all_to_all allreduce baselines bounded_depth in_network lp problem \
+  reference runtimes schedule test_compilation.py)
 PYTEST = $(BIN)/python -m pytest -p no:anyio -m '$(MARKED)'
 
 # One thread of linear algebra a process: its threads cost each of hundreds of Pythons 0.09 s of CPU.

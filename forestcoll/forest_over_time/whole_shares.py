@@ -76,8 +76,8 @@ def rounded_down(
 
     Examples
     --------
-    >>> rounded_down([Fraction(334, 1000), Fraction(333, 1000)], [1, 2], Fraction(99, 100), 9)
-    [1, 1]
+    >>> rounded_down([Fraction(1, 2), Fraction(1, 4)], [1, 2], Fraction(9, 10), 9)
+    [6, 3]
     """
     for k in _numbers(most):
         units = k * sum(many)

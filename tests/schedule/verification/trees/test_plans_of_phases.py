@@ -50,6 +50,10 @@ def test_phases_have_plans_for_one_size_and_alpha():
     assert message in rejected(alone)
     assert message in rejected(replace(made, gather=replace(made.gather, plan=None)))
     assert message in rejected(replace(made, gather=larger))
+    slower = with_rows(made.gather, 6, width_us=Fraction(2))
+    assert slower.plan is not None
+    later = replace(slower, plan=replace(slower.plan, alpha_us=Fraction(1)))
+    assert message in rejected(replace(made, gather=later))
 
 
 def test_sums_are_complete_before_they_leave():
