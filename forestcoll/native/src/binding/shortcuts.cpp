@@ -20,8 +20,9 @@ nb::typed<nb::tuple, nb::str, nb::ellipsis> names() {
 
 void bind_shortcuts(nb::module_& m) {
   m.def("shortcut_names", &names, "Return the names of the shortcuts, by number.");
-  m.def("block_shortcuts", &block_shortcuts, "bits"_a,
-        "Block the shortcuts whose bits are set, open all others. For tests: results are the same.");
+  m.def(
+      "block_shortcuts", &block_shortcuts, "bits"_a,
+      "Block the shortcuts whose bits are set, open all others. For tests: results are the same.");
 }
 
 }  // namespace forestcoll
