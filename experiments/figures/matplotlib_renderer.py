@@ -250,9 +250,11 @@ def _line(axes: Axes, series: Series, *, upright: bool = False) -> None:
     name = series.name or "_"
     across, up = [p.x for p in series.points], [p.y for p in series.points]
     if how.role == "limit":
-        axes.axhline(
-            up[0], color=how.colour, lw=series.width, ls=_DASHES, zorder=how.order, label=name
-        )
+        dashes: dict[str, Any] = {"color": how.colour, "lw": series.width, "ls": _DASHES}
+        if up:
+            axes.axhline(up[0], zorder=how.order, label=name, **dashes)
+        else:
+            axes.plot([], [], label=name, **dashes)
     elif how.role == "bound" and upright:
         axes.axvline(across[0], color=how.colour, lw=series.width, alpha=series.opacity,
                      label=name, zorder=1)  # fmt: skip

@@ -58,6 +58,11 @@ class SlottedTree:
     tree: TimedTree
     slots: tuple[int, ...]
 
+    @property
+    def first_slot(self) -> int:
+        """The first slot of a hop, in which the root sends."""
+        return min(slot for slot in self.slots if slot >= 0)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SlotPlan:

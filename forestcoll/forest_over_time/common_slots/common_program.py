@@ -90,12 +90,12 @@ class _CommonSearch(ColumnSearch):
 
     def brings(self, one: SlottedTree) -> float:
         """Return the price above which a tree is of no use."""
-        return float(self._data * self._sizes[one.orbit]) - self._wait(one.orbit, _first(one))
+        return float(self._data * self._sizes[one.orbit]) - self._wait(one.orbit, one.first_slot)
 
     def deliveries(self, columns: Sequence[SlottedTree]) -> tuple[Floats, Floats, Floats]:
         """Return that all roots deliver the value together, and send no sum before they have it."""
         orbit = np.array([one.orbit for one in columns], dtype=np.int64)
-        first = np.array([_first(one) for one in columns], dtype=np.int64)
+        first = np.array([one.first_slot for one in columns], dtype=np.int64)
         waits = np.zeros((*self._waits.shape, len(columns) + 1))
         for place, moment in enumerate(self._moments):
             waits[orbit, place, range(len(columns))] = self._wait_of(first, moment)
@@ -138,8 +138,3 @@ class _CommonSearch(ColumnSearch):
         """Return 1 for sums sent by a moment, -1 for what is reduced in time for them."""
         early, reduced = first <= moment, first >= self._slots - 1 + self._gap - moment
         return early.astype(np.int64) - reduced.astype(np.int64)
-
-
-def _first(one: SlottedTree) -> int:
-    """Return the first slot of a tree, in which its root sends."""
-    return min(slot for slot in one.slots if slot >= 0)

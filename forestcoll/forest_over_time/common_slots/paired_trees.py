@@ -47,17 +47,13 @@ def paired(plan: SlotPlan) -> list[TreePair]:
 
 
 def _of_orbit(plan: SlotPlan, moves: list[tuple[SlottedTree, float]]) -> Iterator[TreePair]:
-    gathered = sorted(moves, key=lambda move: _first(move[0]))
+    gathered = sorted(moves, key=lambda move: move[0].first_slot)
     # The later a tree begins, the earlier its reduction ends.
     reduced = gathered[::-1]
     while gathered and reduced:
         (one, there), (other, here) = reduced[0], gathered[0]
         both = min(there, here)
-        if _first(other) >= plan.slots - 1 - _first(one) + plan.gap:
+        if other.first_slot >= plan.slots - 1 - one.first_slot + plan.gap:
             yield TreePair(one, other, both)
         for queue, tree, left in ((reduced, one, there - both), (gathered, other, here - both)):
             queue[:1] = [(tree, left)] if left > 0 else []
-
-
-def _first(one: SlottedTree) -> int:
-    return min(slot for slot in one.slots if slot >= 0)

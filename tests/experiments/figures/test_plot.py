@@ -45,7 +45,7 @@ def test_equal_rows_give_equal_bytes(tmp_path: Path) -> None:
 
 @pytest.mark.first_rows(4)
 @pytest.mark.parametrize("sized", [True, False])
-@pytest.mark.parametrize("kind", every(5, KINDS))
+@pytest.mark.parametrize("kind", ["differences", *every(5, sorted(KINDS.keys() - {"differences"}))])
 def test_rows_without_values_draw_no_line(kind: str, sized: bool, tmp_path: Path) -> None:
     """An experiment in which everything failed, maybe before it had a size, can be drawn."""
     rows = [replace(row, status=Status.FAILED, optimum_gb_s=None) for row in some_rows()]

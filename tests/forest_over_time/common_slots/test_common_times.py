@@ -12,6 +12,7 @@ from forestcoll.schedule.forest import Path, Routes
 from forestcoll.schedule.time_plan import PARTS, Slots
 from forestcoll.schedule.transform.reversal import transposed
 from forestcoll.topology.shared_capacity import SharedCapacity
+from tests.hand_networks import network_of
 from tests.schedule.made.planned import common_sum, slots
 
 
@@ -99,3 +100,25 @@ def test_hops_inside_a_tree_wait_for_a_slot_of_their_own():
     found = CommonTimes(made, (until, since)).at(100, Fraction(0))
     assert found is not None
     assert (found.width_us, found.ends_us[1]) == (1, 6)
+
+
+@pytest.mark.parametrize(("latency", "fits"), [(1, True), (2, False)])
+def test_data_of_both_phases_reach_a_link_equally_late(latency: int, fits: bool):
+    """From s to b: what c sends for the sum, after 1 us, and what a gathers, after its latency."""
+    network = network_of(
+        "a b c [s]", f"a - b: 1 1, b - c: 1 1, c - s: 1 1, b - s: 1 1, a - s: 1 {latency}"
+    )
+    gather = replace(
+        common_sum().gather,
+        topology=network,
+        root=np.array([0], dtype=np.int32),
+        parent=np.array([[-1, 0, 1]], dtype=np.int32),
+        routes=Routes.from_paths({(0, 1): (Path((0, 3, 1), 1),), (1, 2): (Path((1, 2), 1),)}),
+        weights=(1, 0, 0),
+        plan=None,
+    )
+    backwards = Routes.from_paths({(0, 1): (Path((0, 1), 1),), (1, 2): (Path((1, 3, 2), 1),)})
+    made = Allreduce(transposed(replace(gather, routes=backwards), network), gather)
+    until, since = slots((0, PARTS, [-1, 1, 0])), slots((0, PARTS, [-1, 3, 4]))
+    found = CommonTimes(made, (until, since)).at(100, Fraction(0))
+    assert (found is not None) == fits
