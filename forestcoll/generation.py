@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from forestcoll.bounded_depth.depth_limit import schedule_within
 from forestcoll.core.pipeline import EXPLICIT, FACTORED, PAPER_STAGES, STAGES
-from forestcoll.core.stopwatch import Progress, Stopwatch
+from forestcoll.core.stopwatch import Progress, Stopwatch, within
 from forestcoll.errors import UnsupportedError
 from forestcoll.in_network.collectives import InNetwork, in_network
 from forestcoll.in_network.pruning import Traffic
@@ -147,7 +147,9 @@ def generate(
         If the collective is unknown, or the method does not support it.
     InvalidParameterError
         If a number of threads, trees or hops is below one; if the root or the weights are wrong,
-        missing, or not for this collective; if the size or alpha is invalid.
+        missing, or not for this collective; if the size, alpha or time limit is invalid.
+    TimeLimitError
+        If there is no schedule for a size within the time limit.
     InfeasibleError
         If the depth limit is below the eccentricity of a root, so that no tree reaches every GPU.
 
@@ -178,6 +180,8 @@ def generate(
     if asked.size_bytes is not None:
         from forestcoll.forest_over_time.timed_forests import TimedForests  # loads scipy
 
+        if asked.time_limit_s is not None:
+            clock = Stopwatch(within(asked.time_limit_s, progress))
         timed = TimedForests(request, asked.alpha, clock).at(asked.size_bytes)
         return Generated(timed.schedule, asked, clock.seconds, timed=timed)
     if asked.multicast:

@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from forestcoll.schedule.flows import FlowSchedule
 
 __all__ = [
-    "ALL_TO_ALL", "AllToAllSeconds", "DemandText", "PathParts", "RoundUp", "check_all_to_all",
-    "flow_facts", "flow_for", "optimum_facts", "stated_demand",
+    "ALL_TO_ALL", "ALL_TO_ALL_SECONDS", "AllToAllSeconds", "DemandText", "PathParts", "RoundUp",
+    "check_all_to_all", "flow_facts", "flow_for", "optimum_facts", "stated_demand",
 ]  # fmt: skip
 
 ALL_TO_ALL = "all-to-all"
+ALL_TO_ALL_SECONDS = 60.0
 
 DemandText = Annotated[
     str | None,

@@ -9,7 +9,7 @@ import typer
 
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.cli.demands import (
-    AllToAllSeconds,
+    ALL_TO_ALL_SECONDS,
     DemandText,
     PathParts,
     RoundUp,
@@ -109,7 +109,17 @@ def generate_schedule(
     demand: DemandText = None,
     round_up: RoundUp = None,
     parts: PathParts = 720_720,
-    seconds: AllToAllSeconds = 60.0,
+    seconds: Annotated[
+        float | None,
+        typer.Option(
+            "--time-limit",
+            min=0.001,
+            max=MOST_SECONDS,
+            metavar="SECONDS",
+            help="With --size: the best schedule found by then. For an all-to-all: of its program, "
+            f"{ALL_TO_ALL_SECONDS:g} if not given.",
+        ),
+    ] = None,
     size: Annotated[
         str | None,
         typer.Option(
@@ -150,7 +160,8 @@ def generate_schedule(
     }  # fmt: skip
     about = idle_fact(members, idle)
     if check_all_to_all(collective, demand, trees):
-        flow = flow_for(topology, demand, seconds, round_up, parts)
+        limit = ALL_TO_ALL_SECONDS if seconds is None else seconds
+        flow = flow_for(topology, demand, limit, round_up, parts)
         facts = {**about, **flow_facts(flow, check=check)}
         write_schedule(flow, output)
         report({**facts, "file": output}, json_)
@@ -169,6 +180,7 @@ def generate_schedule(
         routed=True,
         size=size,
         alpha_us=alpha,
+        time_limit_s=seconds,
     )
     tried = None if max_k is None else best_k(topology, max_k, options)
     if tried is not None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.cli.demands import (
+    ALL_TO_ALL_SECONDS,
     AllToAllSeconds,
     DemandText,
     check_all_to_all,
@@ -60,7 +61,7 @@ def show_optimum(
     links: NewLinks = None,
     k: Trees = None,
     demand: DemandText = None,
-    seconds: AllToAllSeconds = 60.0,
+    seconds: AllToAllSeconds = ALL_TO_ALL_SECONDS,
     size: LeastTimeOf = None,
     alpha: AlphaIfSized = None,
     output: CertificateIfSized = None,
@@ -152,7 +153,7 @@ def certify_optimum(
     links: NewLinks = None,
     k: Trees = None,
     demand: DemandText = None,
-    seconds: AllToAllSeconds = 60.0,
+    seconds: AllToAllSeconds = ALL_TO_ALL_SECONDS,
     json_: Json = False,
 ) -> None:
     """Write a certificate of the optimum, which addition alone checks, to a .json file."""

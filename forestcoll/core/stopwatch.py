@@ -6,12 +6,33 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-__all__ = ["Progress", "Stopwatch"]
+from forestcoll.errors import TimeLimitError
+
+__all__ = ["Progress", "Stopwatch", "within"]
 
 Progress = Callable[[str, int, int], None]
 """Called with (stage, done, total) now and then; may raise to stop the work."""
 
 T = TypeVar("T")
+
+
+def within(seconds: float, progress: Progress | None) -> Progress:
+    """Return a callback that also stops the work when the seconds from now are over.
+
+    Raises
+    ------
+    TimeLimitError
+        By the callback.
+    """
+    deadline = time.monotonic() + seconds
+
+    def report(stage: str, done: int, total: int) -> None:
+        if done < total and time.monotonic() > deadline:  # what is done is never stopped
+            raise TimeLimitError(f"{stage}: the limit of {seconds:g} s was reached")
+        if progress is not None:
+            progress(stage, done, total)
+
+    return report
 
 
 class Stopwatch:

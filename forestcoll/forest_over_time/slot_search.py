@@ -16,6 +16,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 
+from forestcoll.errors import TimeLimitError
 from forestcoll.forest_over_time.slot_program import SlotPlan, SlotProgram, SlottedTree
 from forestcoll.forest_over_time.time_minimum import Report
 from forestcoll.forest_over_time.timed_trees import TimedTree
@@ -67,7 +68,23 @@ class SlotSearch:
             A time that is good enough: no plan of less is searched for.
         trees : sequence of (int, TimedTree)
             Trees to begin with, and their orbits.
+        report : callable, optional
+            Called with (done, total) now and then. If it raises TimeLimitError, no more plans
+            follow; any other error stops the search.
         """
+        try:
+            yield from self._all_plans(amount, best, good, trees, report)
+        except TimeLimitError:
+            return
+
+    def _all_plans(
+        self,
+        amount: float,
+        best: float,
+        good: float,
+        trees: Sequence[tuple[int, TimedTree]],
+        report: Report | None,
+    ) -> Iterator[SlotPlan]:
         anew: list[Known] = [{gap: {} for gap in self._gaps}] if any(self._trees.values()) else []
         for known in (self._trees, *anew):
             # Trees of other sizes may mislead a search; one without them then does better.

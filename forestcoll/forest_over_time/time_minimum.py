@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from forestcoll.errors import TimeLimitError
 from forestcoll.forest_over_time.priced_hops import Floats, HopNetwork, Hops
 from forestcoll.forest_over_time.priced_trees import arrivals, cheaper_tree, fastest_tree
 from forestcoll.forest_over_time.rate_program import Limits, Rates, best_rates
@@ -27,7 +28,10 @@ from forestcoll.forest_over_time.timed_trees import Column, TimedTree, column_of
 __all__ = ["Pool", "Report", "TimedRates"]
 
 Report = Callable[[int, int], None]
-"""Called with (done, total) now and then; may raise to stop the work."""
+"""Called with (done, total) now and then; may raise to stop the work.
+
+TimeLimitError ends a search with what it has found.
+"""
 
 _ROUNDS = 30  # of prices for one amount
 _LATENCIES = 8  # limits beyond the least latency
@@ -83,13 +87,17 @@ class Pool:
     def least_time(self, amount: float, report: Report | None = None) -> TimedRates:
         """Find rates for an amount per unit of weight, in units of capacity times ticks.
 
-        ``report`` is called with (rounds done, rounds at most); it may raise to stop.
+        ``report`` is called with (rounds done, rounds at most). If it raises TimeLimitError, the
+        rates found so far are returned.
         """
         time, rates = self._first(amount)
         idle = 0
         for number in range(_ROUNDS):
-            if report is not None:
-                report(number, _ROUNDS)
+            try:
+                if report is not None:
+                    report(number, _ROUNDS)
+            except TimeLimitError:
+                break
             before = time
             time, rates = self._newton(amount, time, rates)
             idle = idle + 1 if time > before * (1 - _PROGRESS) else 0

@@ -20,6 +20,7 @@ from forestcoll.errors import UnsupportedError
 from forestcoll.forest_over_time.common_slots.allreduce_in_slots import AllreducesInSlots
 from forestcoll.forest_over_time.one_phase import STAGE, ForestsOfPhase
 from forestcoll.forest_over_time.planned_forest import reduction_of
+from forestcoll.forest_over_time.time_minimum import Report
 from forestcoll.problem.over_time.time_bound import TimeBound
 from forestcoll.problem.request import Request
 from forestcoll.problem.sizes import size_text
@@ -127,13 +128,14 @@ class TimedForests:
 
     def at(self, size_bytes: int) -> TimedSchedule:
         """Return the schedule of least time found for a size."""
-        request = self._request
         bound = self._least.bound(size_bytes)
+        return self._clock.run(STAGE, lambda report: self._timed(size_bytes, bound, report))
+
+    def _timed(self, size_bytes: int, bound: TimeBound, report: Report | None) -> TimedSchedule:
+        request = self._request
         # Half of an allreduce's bound is no bound of a phase; there slots are always tried.
         good = Fraction(0) if request.collective == "allreduce" else _GOOD * bound.time_us
-        found = self._clock.run(
-            STAGE, lambda report: [phase.at(size_bytes, good, report) for phase in self._phases]
-        )
+        found = [phase.at(size_bytes, good, report) for phase in self._phases]
         schedule: Forest | Allreduce[Forest] = found[-1]
         if request.collective == "allreduce":
             if len(found) == 1:  # the reduction is the gathering reversed
@@ -151,19 +153,7 @@ class TimedForests:
             ),
             bound=bound,
         )
-        return made if self._both is None else self._in_common_slots(self._both, made)
-
-    def _in_common_slots(self, both: AllreducesInSlots, made: TimedSchedule) -> TimedSchedule:
-        """Return the allreduce whose phases share slots, if it takes less time."""
-        good = _GOOD * made.bound.time_us
-        found = self._clock.run(
-            STAGE, lambda report: both.at(made.size_bytes, made.time_us, good, report)
-        )
-        if found is None or found.gather.plan is None:
-            return made
-        time_us = found.gather.plan.time_us
-        both_at_once = replace(found, remark=f"both phases at once for {made.size_bytes} bytes")
-        return replace(made, schedule=both_at_once, time_us=time_us, plan="common slots")
+        return made if self._both is None else _in_common_slots(self._both, made, report)
 
     def _of_one_phase(self) -> list[Request]:
         request = self._request
@@ -175,3 +165,15 @@ class TimedForests:
             replace(request, options=replace(request.options, collective=name)) for name in names
         ]
         return phases[1:] if self._mirrored else phases
+
+
+def _in_common_slots(
+    both: AllreducesInSlots, made: TimedSchedule, report: Report | None
+) -> TimedSchedule:
+    """Return the allreduce whose phases share slots, if it takes less time."""
+    found = both.at(made.size_bytes, made.time_us, _GOOD * made.bound.time_us, report)
+    if found is None or found.gather.plan is None:
+        return made
+    time_us = found.gather.plan.time_us
+    both_at_once = replace(found, remark=f"both phases at once for {made.size_bytes} bytes")
+    return replace(made, schedule=both_at_once, time_us=time_us, plan="common slots")

@@ -99,6 +99,9 @@ class Options:
     alpha_us : int, Fraction or str, optional
         Latency of a hop from GPU to GPU in microseconds, beside those of its links; for a size
         only, 10 if not given.
+    time_limit_s : float, optional
+        Seconds for a size, after which the result is the best schedule found so far; no limit if
+        not given.
 
     Raises
     ------
@@ -106,7 +109,7 @@ class Options:
         If the method is none of :data:`METHODS`.
     InvalidParameterError
         If a number of threads, trees or hops is below one; if the time limit, the size or alpha is
-        invalid, or alpha has no size.
+        invalid, or alpha or its time limit has no size.
     UnsupportedError
         If two options exclude each other.
     """
@@ -125,6 +128,7 @@ class Options:
     routed: bool = False
     size: int | str | None = None
     alpha_us: Exact | None = None
+    time_limit_s: float | None = None
 
     @property
     def size_bytes(self) -> int | None:
@@ -176,7 +180,13 @@ class Options:
         if self.size is None:
             if self.alpha_us is not None:
                 raise InvalidParameterError("alpha is for a size; give a size, or leave alpha out")
+            if self.time_limit_s is not None:
+                raise InvalidParameterError(
+                    "the time limit is for a size; give a size, or leave the limit out"
+                )
             return
+        if self.time_limit_s is not None:
+            check_seconds(self.time_limit_s, "the time limit")
         _read_size(self.size)
         read_alpha(ALPHA_US if self.alpha_us is None else self.alpha_us)
         others = {

@@ -223,6 +223,16 @@ def test_a_schedule_for_a_size(tmp_path: Path) -> None:
     assert_refused("leave out --best-k", "generate", *options)
 
 
+def test_a_time_limit_is_for_sizes_and_all_to_alls(tmp_path: Path) -> None:
+    path = tmp_path / "schedule.json"
+    asked = ["generate", "ring:nodes=4", "--time-limit", "60", "-o", path]
+    assert document(*asked, "--size", "1MB")["verified"] is True
+    assert document(*asked, "--collective", "all-to-all")["verified"] is True
+    assert_refused("the time limit is for a size", *asked)
+    late = ["dgx_a100:boxes=2", "--size", "1MB", "--time-limit", "0.001", "-o", path]
+    assert_refused("the limit of 0.001 s was reached", "generate", *late, code=3)
+
+
 @pytest.mark.parametrize(
     ("options", "named"),
     [

@@ -5,7 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from forestcoll.core.stopwatch import Stopwatch
+from forestcoll.core.stopwatch import Stopwatch, within
+from forestcoll.errors import TimeLimitError
 
 
 def test_a_stage_is_reported_from_start_to_end() -> None:
@@ -46,3 +47,16 @@ def test_a_callback_may_stop_the_work() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         Stopwatch(stop).run("packing", lambda _: pytest.fail("was run"))
+
+
+def test_a_time_limit_stops_what_is_not_done() -> None:
+    """Reports go on to the callback until then, and the end of a stage always does."""
+    calls: list[tuple[str, int, int]] = []
+    within(60, lambda *each: calls.append(each))("packing", 0, 2)
+    late = within(0, lambda *each: calls.append(each))
+    time.sleep(0.001)
+    with pytest.raises(TimeLimitError, match=r"^packing: the limit of 0 s was reached$"):
+        late("packing", 1, 2)
+    late("packing", 2, 2)
+    assert calls == [("packing", 0, 2), ("packing", 2, 2)]
+    within(60, None)("packing", 0, 2)

@@ -5,6 +5,7 @@ from typing import cast
 
 import pytest
 
+from forestcoll.errors import TimeLimitError
 from forestcoll.forest_over_time.slot_program import SlotPlan, SlotProgram, SlottedTree
 from forestcoll.forest_over_time.slot_search import SlotSearch
 from forestcoll.forest_over_time.timed_trees import TimedTree
@@ -108,3 +109,21 @@ def test_far_from_a_good_time_a_search_begins_anew():
     second = len(program.begun)
     list(search.plans(2.2, 3.5, 3.1, []))
     assert 0 not in program.begun[second:]
+
+
+def test_a_time_limit_ends_the_plans_and_other_errors_stop_the_search():
+    class Late(Recorded):
+        """A program that is late at its second plan."""
+
+        def __init__(self, error: Exception) -> None:
+            super().__init__()
+            self.error = error
+
+        def solved(self, slots: int, gap: int, *given: object) -> SlotPlan | None:
+            if self.tried:
+                raise self.error
+            return super().solved(slots, gap, *given)
+
+    assert len(list(SlotSearch(Late(TimeLimitError("late")), 1).plans(2.2, 3.5, 1.5, []))) == 1
+    with pytest.raises(ValueError, match="wrong"):
+        list(SlotSearch(Late(ValueError("wrong")), 1).plans(2.2, 3.5, 1.5, []))

@@ -2,6 +2,7 @@
 
 import pytest
 
+from forestcoll.errors import TimeLimitError
 from forestcoll.forest_over_time.time_minimum import Pool
 from forestcoll.topology import load_topology
 from tests.forest_over_time.on_paths import Parts, path_of_three
@@ -40,3 +41,19 @@ def test_more_takes_longer_and_rates_for_a_time_deliver_it():
     assert sent == pytest.approx(100.0)
     assert pool.slowest_hop == 1
     assert len(pool.columns) >= len(again.columns)
+
+
+def test_a_time_limit_ends_the_search_with_the_rates_so_far():
+    """The trees to begin with take longer than those that a search adds."""
+    parts = Parts.of(load_topology("dgx_a100:boxes=2"), alpha_us=10)
+    pool = Pool(parts.hops, parts.orbits, parts.limits, [])
+    rounds: list[int] = []
+
+    def late(done: int, total: int) -> None:
+        rounds.append(done)
+        raise TimeLimitError("late")
+
+    first = pool.least_time(250.0, late)
+    assert rounds == [0]
+    assert sum(first.rates) > 0
+    assert first.time > pool.least_time(250.0).time * 1.01

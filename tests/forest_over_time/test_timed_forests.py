@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from forestcoll import generate, simulate
-from forestcoll.errors import InvalidParameterError, UnsupportedError
+from forestcoll.core.stopwatch import Progress
+from forestcoll.errors import InvalidParameterError, TimeLimitError, UnsupportedError
+from forestcoll.forest_over_time.one_phase import STAGE
 from forestcoll.forest_over_time.timed_forests import TimedForests
 from forestcoll.problem.options import Options
 from forestcoll.problem.request import Request
@@ -50,6 +52,35 @@ def test_a_byte_takes_what_is_left_after_latencies_of_a_thousand_seconds():
     timed = generate("ring:nodes=5", size=1, alpha_us=10**9).timed
     assert timed is not None
     assert timed.bound.time_us < timed.time_us < timed.bound.time_us + Fraction(1, 1000)
+
+
+@pytest.mark.parametrize("collective", ["allgather", "allreduce"])
+def test_at_a_time_limit_the_best_so_far_is_verified(
+    collective: str, monkeypatch: pytest.MonkeyPatch
+):
+    """Time ends when the search begins: constant rates of the first trees, or the core's forest."""
+
+    def ends_at_the_search(seconds: float, _: object) -> Progress:
+        def report(stage: str, done: int, total: int) -> None:
+            if stage == STAGE and total > 1:
+                raise TimeLimitError(f"after {seconds} s")
+
+        return report
+
+    monkeypatch.setattr("forestcoll.generation.within", ends_at_the_search)
+    asked = {"collective": collective, "size": "4MB"}
+    early = generate("dgx_a100:boxes=2", **asked, time_limit_s=7).timed
+    assert early is not None
+    verify(early.schedule)
+    best = generate("dgx_a100:boxes=2", **asked).timed
+    assert best is not None
+    assert early.plan == "constant rates"
+    assert best.bound.time_us <= best.time_us < early.time_us
+
+
+def test_without_time_for_a_schedule_there_is_none():
+    with pytest.raises(TimeLimitError, match=r"^optimality: the limit of 0 s was reached$"):
+        generate("dgx_a100:boxes=2", size="4MB", time_limit_s=0)
 
 
 @pytest.mark.parametrize("collective", COLLECTIVES)

@@ -78,6 +78,7 @@ def test_trees_and_hops_are_whole_numbers_from_one(number: Any) -> None:
         ),
         ({"size": "4 boxes"}, InvalidParameterError, "the size has '4 boxes'"),
         ({"alpha_us": 3}, InvalidParameterError, "alpha is for a size"),
+        ({"time_limit_s": 3.0}, InvalidParameterError, "the time limit is for a size"),
         ({"size": 1, "k": 2}, UnsupportedError, "leave out k, or the size"),
     ],
 )
@@ -98,3 +99,8 @@ def test_sizes_and_alpha_are_read() -> None:
     asked = Options(size="4MB", alpha_us="2500ns")
     assert (asked.size_bytes, asked.alpha) == (2**22, Fraction(5, 2))
     assert (Options().size_bytes, Options(size=3).alpha) == (None, 10)
+
+
+def test_a_time_limit_is_not_negative() -> None:
+    with pytest.raises(InvalidParameterError, match=r"^the time limit is -1; it must be from 0"):
+        Options(size=1, time_limit_s=-1)

@@ -42,12 +42,12 @@ class SizedForests:
         self._found: TimedForests | None = None
 
     def at(self, size_bytes: int, seconds: float) -> Forest | Allreduce[Forest]:
-        """Return the schedule of least time found for a size.
+        """Return the schedule of least time found for a size, within the time for all sizes.
 
         Raises
         ------
         TimeLimitError
-            If all sizes so far take longer together.
+            If that time ends before there is a schedule, or has ended at a smaller size.
         ForestCollError
             As of :class:`forestcoll.forest_over_time.timed_forests.TimedForests`.
         """

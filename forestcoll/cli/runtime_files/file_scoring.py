@@ -9,7 +9,13 @@ from typing import Annotated, Any
 
 import typer
 
-from forestcoll.cli.demands import AllToAllSeconds, DemandText, RoundUp, stated_demand
+from forestcoll.cli.demands import (
+    ALL_TO_ALL_SECONDS,
+    AllToAllSeconds,
+    DemandText,
+    RoundUp,
+    stated_demand,
+)
 from forestcoll.cli.facts import share_facts
 from forestcoll.cli.options import Group, Idle, Json, idle_fact, in_group, rate_of
 from forestcoll.cli.output import SCHEDULES, expect_writable, report
@@ -87,7 +93,7 @@ def score_file(
     ] = None,
     demand: DemandText = None,
     round_up: RoundUp = None,
-    time_limit: AllToAllSeconds = 60.0,
+    time_limit: AllToAllSeconds = ALL_TO_ALL_SECONDS,
     json_: Json = False,
 ) -> None:
     """Verify a file of another tool, and compare its rate with the optimum of a network."""
