@@ -1,7 +1,7 @@
 # Two commands do everything: `make demo` sets up and runs the main job, `make test` sets up and
 # passes the tests. Both need python3 (3.11 or later), g++ and make only.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all test-web test-torch docs references lint types arrows cpp python bench fuzz figures-quick figures \
+.PHONY: help setup demo test test-all test-web test-torch docs lint types arrows cpp python bench fuzz figures-quick figures \
   wheel coverage bench-track format stub clean
 
 VENV := .venv
@@ -105,7 +105,7 @@ separate: setup
 
 .PHONY: checks suite separate
 checks: setup
-	@$(MAKE) --no-print-directory --jobs 1 lint types arrows references
+	@$(MAKE) --no-print-directory --jobs 1 lint types arrows
 
 suite: setup
 	@$(MAKE) --no-print-directory --jobs 1 --output-sync=none python
@@ -143,10 +143,6 @@ $(VENV)/docs: pyproject.toml | $(VENV)/tools
 docs: $(VENV)/docs $(VENV)/package
 	$(BIN)/python -m sphinx -q -W --keep-going -c docs -d build/doctrees -a -j 2 . build/site
 	@echo "built build/site/index.html"
-
-# All that the site would warn of, dead links too, in half the time: no page is written.
-references: $(VENV)/docs setup
-	$(BIN)/python -m sphinx -q -W --keep-going -b dummy -c docs -d build/doctrees . build/references
 
 lint: setup
 	$(BIN)/ruff check .

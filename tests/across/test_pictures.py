@@ -24,6 +24,7 @@ def test_every_picture_below_docs_has_its_command_and_its_page():
         assert (page.parent / link).resolve() == FOLDER / file
 
 
+@pytest.mark.first_rows(5)
 @pytest.mark.parametrize(("command", "file"), [(command, file) for _, command, file, _ in DRAWN])
 def test_pictures_equal_the_output_of_their_commands(command, file, tmp_path, monkeypatch):
     """Byte for byte. Commands before the last one make its schedule."""

@@ -205,6 +205,7 @@ def fingerprints() -> dict[str, str]:
     return found
 
 
+@pytest.mark.slow
 def test_the_hash_seed_does_not_matter() -> None:
     """Another process, whose sets and dictionaries of text are in another order, agrees."""
     program = (

@@ -73,6 +73,7 @@ def test_a_rooted_allreduce_is_within_both_phases() -> None:
     assert latency(least).depth == 2
 
 
+@pytest.mark.slow
 def test_an_allreduce_is_no_slower_for_a_higher_limit() -> None:
     """What the core makes for a root is 6 hops tall, and as fast as any pair found within 9."""
     options: Any = {"collective": "allreduce", "root": 0, "lp_time_limit_s": 0.0}

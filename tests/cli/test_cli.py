@@ -291,6 +291,7 @@ def test_a_full_disk_behind_stdout_is_one_line() -> None:
     assert_one_line(done.stderr, "No space left")
 
 
+@pytest.mark.first_rows(3)
 @pytest.mark.parametrize(
     ("arguments", "without"),
     [

@@ -58,7 +58,7 @@ def test_no_method_beats_a_bound_on_clusters(spec: str, collective: str) -> None
     assert contest.contest(load_topology(spec), collective, {}) >= 8
 
 
-@pytest.mark.first_rows(2)
+@pytest.mark.first_rows(1)
 @pytest.mark.parametrize(
     "topology",
     [

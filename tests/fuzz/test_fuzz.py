@@ -208,6 +208,7 @@ def test_blocked_shortcuts_are_restored_after_an_error() -> None:
     assert other != turned
 
 
+@pytest.mark.slow
 def test_nothing_holds_up_the_pool() -> None:
     """A worker is stopped in native code, another is killed; those in their places go on."""
     with Pool(jobs=1, limit_s=0.5, examine=hangs_or_dies) as pool:

@@ -117,6 +117,7 @@ def test_other_schedules_are_tried_with_allreduces() -> None:
     assert large.best_us == pytest.approx(allreduce("dgx_a100:boxes=2", 2**22).best_us, rel=0.01)
 
 
+@pytest.mark.slow
 def test_allreduces_over_switches_that_only_forward_are_near_the_bound() -> None:
     """64 KB: each NIC receives 71 times as much at 900 GB/s, after a hop."""
     (row,) = measured(["nvl72:nvls=false"], ["allreduce"], [2**16])

@@ -29,6 +29,7 @@ def _read_once(coverage: Coverage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cli, "Coverage", covered)
 
 
+@pytest.mark.slow
 def test_coverage_names_missing_and_differing_numbers() -> None:
     done = CliRunner().invoke(app, ["coverage", "--clone", str(CLONE)])
     assert done.exit_code == 0, done.output

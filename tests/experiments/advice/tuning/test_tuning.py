@@ -31,6 +31,7 @@ def least_of_all(found: Tuning, size: int) -> float:
     return min(times)
 
 
+@pytest.mark.first_rows(1)
 @pytest.mark.first_rows(2)
 @pytest.mark.parametrize(
     ("spec", "collective"),

@@ -26,6 +26,7 @@ def test_steps_and_times_of_tables_4_5_7_and_8_are_those_printed(coverage: Cover
     assert [d for d in found if not d.equal] == []
 
 
+@pytest.mark.slow
 def test_diameters_and_moore_bounds_are_those_printed(coverage: Coverage) -> None:
     """Of tables 4, 7 and 8."""
     found = [d for d in differences(coverage.rows) if d.what.startswith(("diameter", "least"))]

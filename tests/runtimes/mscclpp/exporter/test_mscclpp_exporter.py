@@ -174,6 +174,7 @@ def test_schedules_of_methods_are_right_in_packets(method: str, collective: str,
     assert (plan.protocol, plan.double_scratch) == ("LL", True)
 
 
+@pytest.mark.first_rows(1)
 @pytest.mark.first_rows(2)
 @pytest.mark.parametrize("collective", [*COLLECTIVES, "broadcast", "reduce"])
 @pytest.mark.parametrize("name", ["paper_example", "rail_optimized:boxes=3,gpus_per_box=2"])

@@ -291,6 +291,7 @@ def test_the_number_of_concurrent_threadblocks_is_reported() -> None:
     assert not found.is_right
 
 
+@pytest.mark.first_rows(6)
 @pytest.mark.parametrize("name", STYLES)
 def test_port_channels_and_packets_are_right_and_each_operation_is_needed(name: str) -> None:
     """Also in random orders of three launches; without an operation they are wrong.
