@@ -54,6 +54,7 @@ ACROSS = {
     "test_pictures": "the pictures of the docs",
     "test_dumps_to_schedule": "a page of docs/how-to as one path",
     "test_docs": "the blocks and commands of all pages",
+    "test_links": "the links of all pages",
     "test_faults_of_our_own": "what a page says of kept rows",
     "test_worked_examples": "what papers work out by hand",
     "test_base_networks": "table 9 of the BFB paper, of families and schedules",
