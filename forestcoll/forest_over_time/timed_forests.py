@@ -128,7 +128,7 @@ class TimedForests:
     def at(self, size_bytes: int) -> TimedSchedule:
         """Return the schedule of least time found for a size."""
         request = self._request
-        bound = self._least.bound(size_bytes)
+        bound = self._least.bound(size_bytes, one_pass=False)
         # Half of an allreduce's bound is no bound of a phase; there slots are always tried.
         good = Fraction(0) if request.collective == "allreduce" else _GOOD * bound.time_us
         found = self._clock.run(
