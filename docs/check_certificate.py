@@ -18,8 +18,7 @@ inward, single = divmod(names.index(c["collective"]), 2)  # data runs to the roo
 both, weight = inward == 2, {g["name"]: g["weight"] for g in c["gpus"]}
 ends, total = [(e["from"], e["to"]) for e in c["links"]], sum(weight.values())
 width = dict(zip(ends, (Fraction(e["bandwidth_gb_s"]) for e in c["links"]), strict=True))
-phases = {"reduce": True, "gather": False} if both else {"trees": inward == 1}
-phases = {} if timed else phases
+phases = {} if timed else {"reduce": True, "gather": False} if both else {"trees": inward == 1}
 k = {p: c[f"k_{p}"] if both else c["k"] for p in phases}
 load = {p: dict(zip(ends, (e[p] for e in c["links"]), strict=True)) for p in phases}
 nodes = {*weight, *c["forwarding"]}
@@ -32,12 +31,12 @@ need((timed and total > 0) or gcd(*weight.values()) == 1, "weights")
 need(both or single == (sum(map(bool, weight.values())) == 1), "weights")
 shared = {one["name"]: one for one in c.get("shared", [])}
 held = {name: [(e["from"], e["to"]) for e in one["links"]] for name, one in shared.items()}
+around = {}  # GPUs by their latency from a node, or to it
 limit_of = {name: Fraction(one["bandwidth_gb_s"]) for name, one in shared.items()}
 for name, pairs in held.items():
     need(0 < len(pairs) == len({*pairs} & width.keys()), f"{name} holds links, each once")
     need(limit_of[name] > 0 and name not in nodes, f"{name} has a limit and a name of its own")
-    carried = both or timed or sum(load["trees"][pair] for pair in pairs)
-    need(carried is True or carried == shared[name]["trees"], f"the trees over {name}")
+    need(both or timed or sum(load["trees"][e] for e in pairs) == shared[name]["trees"], name)
 need(len(shared) == len(c.get("shared", [])), "shared capacities have a name each")
 
 
@@ -48,8 +47,7 @@ def priced(claim, carries):
     cuts = [({*one["nodes"]}, Fraction(one["price"]), one["nodes"]) for one in claim["cuts"]]
     need(len(level) == len(claim["switches"]) and {*level} <= {*c["forwarding"]}, "switch prices")
     need(len(charge) == len(claim["shared"]) and charge.keys() <= shared.keys(), "shared prices")
-    prices = [*level.values(), *charge.values(), *(price for _, price, _ in cuts)]
-    need(min(prices) >= 0, "a price is not below 0")
+    need(min([*level.values(), *charge.values(), *(one for _, one, _ in cuts)]) >= 0, "prices")
     for inside, _, names_ in cuts:
         need(len(inside & nodes) == len(names_) and not weight.keys() <= inside, "priced cuts")
     takes = sum(price * sum(weight.get(n, 0) for n in inside) for inside, price, _ in cuts)
@@ -72,21 +70,17 @@ def one_way():
         least = Fraction(claim["congestion"]) if claim is limit else None
         takes, room = priced(claim, (lambda b, u=least: ceil(u * b) - 1) if least else Fraction)
         if least:
-            lacking = c["k"] * takes - room
-            need(lacking == Fraction(claim["lacking"]) > 0, "what is lacking below U")
+            need(c["k"] * takes - room == Fraction(claim["lacking"]) > 0, "lacking below U")
         else:
-            ratio = takes / room
-            need(ratio == Fraction(claim["inverse_rate"]), "what the prices prove, 1/x*")
+            need((ratio := takes / room) == Fraction(claim["inverse_rate"]), "1/x* by prices")
     for cut in filter(lambda one: one and "cut" in one, (c["optimum"], limit)):
         inside, gpus = set(cut["cut"]), [g for g in weight if g in cut["cut"]]
-        need(len(inside & nodes) == len(cut["cut"]), "the cut")
-        need(gpus == cut["gpus"] != list(weight), "GPUs of the cut")
-        need(cut["weight"] == sum(weight[g] for g in gpus), "weight of the cut")
+        need(len(inside & nodes) == len(cut["cut"]) and gpus == cut["gpus"], "the cut")
+        need(gpus != list(weight) and cut["weight"] == sum(weight[g] for g in gpus), "its weight")
         over = [b for e, b in width.items() if (e[inward] in inside) > (e[1 - inward] in inside)]
         if cut is not limit:
             need(sum(over) == Fraction(cut["bandwidth_gb_s"]) > 0, "bandwidth of the cut")
-            ratio = cut["weight"] / sum(over)
-            need(ratio == Fraction(cut["inverse_rate"]), "ratio of the cut, 1/x*")
+            need((ratio := cut["weight"] / sum(over)) == Fraction(cut["inverse_rate"]), "its 1/x*")
         else:
             room = sum(ceil(Fraction(cut["congestion"]) * b) - 1 for b in over)
             need(cut["trees_lacking"] == c["k"] * cut["weight"] - room > 0, "trees lacking")
@@ -118,8 +112,8 @@ def summed(limit, roots):
         for a, b in ends:
             way = (b == one["switch"]) - (a == one["switch"])
             rise[a, b], fall[a, b] = rise[a, b] + way * s, fall[a, b] - way * t
-    mean = sum(cover[g] * w for g, w in weight.items()) / total
-    least = mean if limit.get("proportions") else min(cover.values())
+    least = sum(cover[g] * w for g, w in weight.items()) / total
+    least = least if limit.get("proportions") else min(cover.values())
     need(least > 0, "every GPU is outside of some set")
     charge = {one["name"]: Fraction(one["price"]) for one in limit.get("shared", [])}
     need(len(charge) == len(limit.get("shared", [])), "a shared capacity has one price")
@@ -131,8 +125,7 @@ def summed(limit, roots):
 
 def allreduce():
     """The bound of two phases, and the time of their loads."""
-    rate = summed(c["bound"], weight)
-    need(rate == Fraction(c["bound"]["algbw_gb_s"]), "the rate that the prices prove")
+    need((rate := summed(c["bound"], weight)) == Fraction(c["bound"]["algbw_gb_s"]), "the rate")
     parts = {e: sum(Fraction(load[p][e], total * k[p]) for p in phases) for e in ends}
     over = {name: sum(parts[e] for e in pairs) for name, pairs in held.items()}
     took = max(*(parts[e] / width[e] for e in ends), *(over[n] / limit_of[n] for n in over))
@@ -160,22 +153,21 @@ def nearest(starts, cost, back=False):
     """The least cost from some nodes to each, or from each to them; 0 to what is out of reach."""
     leaving = {node: [] for node in nodes}
     for pair, one in cost.items():
-        tail, head = pair[:: -1 if back else 1]
-        leaving[tail].append((head, one))
-    away, heap = {}, [(Fraction(0), node) for node in starts]
+        leaving[pair[back]].append((pair[not back], one))
+    away, heap = dict.fromkeys(starts, Fraction(0)), [(Fraction(0), node) for node in starts]
     while heap:  # Dijkstra's algorithm
         spent, node = heapq.heappop(heap)
-        if node not in away:
-            away[node] = spent
-            for then, one in leaving[node]:
-                heapq.heappush(heap, (spent + one, then))
+        for then, one in leaving[node] if spent == away[node] else ():
+            if then not in away or spent + one < away[then]:
+                away[then] = spent + one
+                heapq.heappush(heap, (away[then], then))
     return away
 
 
 def rising(found):
     """The largest of some values up to each moment."""
     most = 0
-    return [(when, most := max(most, value)) for when, value in sorted(found)]
+    return list({when: (most := max(most, value)) for when, value in sorted(found)}.items())
 
 
 def steps(ends, late, sets, back, full=1):
@@ -183,18 +175,19 @@ def steps(ends, late, sets, back, full=1):
     part = {g: Fraction(1, sum(one in weight for one in x)) for x in sets for g in x if g in weight}
     seen = []
     for end in ends:
-        away, heard = nearest([end], late, back), 0
-        for when, gpu in sorted((away[g], g) for g in part if g in away):
-            seen.append((when, heard := min(full, heard + part[gpu])))
+        if (end, back) not in around:
+            away = nearest([end], late, back)
+            around[end, back] = sorted((away[g], g) for g in weight if g in away)
+        heard, mine = 0, {}
+        for when, gpu in around[end, back]:
+            mine[when] = heard = min(full, heard + part.get(gpu, 0))
+        seen += mine.items()
     return rising(seen)
 
 
 def area(held, end):
     """The integral of the most that any of some links carries that counts."""
-
-    def at(steps_, moment):
-        return next((value for when, value in reversed(steps_) if when <= moment), 0)
-
+    at = lambda rises, x: next((n for when, n in reversed(rises) if when <= x), 0)  # noqa: E731
     turns = {0, end} | {x for uses in held for known, _, _ in uses for x, _ in known}
     turns |= {end - late - x for uses in held for _, late, reached in uses for x, _ in reached}
     carried = 0
@@ -209,8 +202,9 @@ def gossip(proof, late, copying, end):
     """What links carry between the sets by the end; little if it is sent early, or arrives late."""
     sets, back = [{*one} for one in proof["sets"]], -1 if inward == 1 else 1  # a reduce: reversed
     late, wide = ({e[::back]: one for e, one in each.items()} for each in (late, width))
-    acts, inside = {*weight, *copying}, {n for one in sets for n in one}
-    need(both != single and len(sets) > 1, "sets of an allreduce, or of one root")
+    inside, passes = {n for one in sets for n in one}, "reach_us" in proof
+    acts, count = {*weight, *(copying & inside if passes else copying)}, len(sets) - 1
+    need(both != single and both >= passes and count > 0, "sets of an allreduce, or of one root")
     need(len(inside) == sum(map(len, proof["sets"])) and inside <= nodes, "disjoint sets of nodes")
     need(acts <= inside and all(weight.keys() & one for one in sets), "all that act, GPUs")
     passing = {e: one for e, one in late.items() if e[1] not in acts}  # into what only forwards
@@ -224,12 +218,12 @@ def gossip(proof, late, copying, end):
         goes, comes = {a for a, b in late if b in after}, {b for a, b in late if a in before}
         return on, (goes | weight.keys()) & here, (comes | weight.keys()) & there
 
+    since, late_us = (Fraction(proof.get(x, 0)) for x in ("since_us", "reach_us"))
     uses = {e: [] for e in late}  # of each link: when it counts, the latency on, who is reached
     if single:
         away = nearest([next(g for g, w in weight.items() if w)], late)
         (home,) = (one for one in sets if any(w and g in one for g, w in weight.items()))
         needy, hops = [one for one in sets if one is not home], []
-        since = Fraction(proof.get("since_us", 0))
         for one in needy:
             on, _, comes = between(acts - one, acts & one)
             reach = steps(comes, late, [one], False)
@@ -245,7 +239,19 @@ def gossip(proof, late, copying, end):
                 past = max(away[a], since - rest - min(hops)) if hops else away[a]
                 uses[a, b].append(([(away[a], 1), (past, 0)], rest, spread))
                 uses[a, b].append(([(past, 1), (since - rest, 0)], rest, reach))
-    for i, one in enumerate(sets if both else []):
+    behind = nearest(copying - inside, passing)
+    most = len(acts) - min(len(acts & one) for one in sets)  # ends of a pass on one side
+    for here in sets if passes else []:  # out of each set, and then into it
+        for out, (a_, b_) in enumerate([(inside - here, here), (here, inside - here)]):
+            on, goes, comes = between(acts & a_, acts & b_)
+            known = rising(x for one in sets for x in steps(goes & one, late, [one], True))
+            reach = [n for n in steps(comes, late, sets, False, count) if n[0] < late_us]
+            for (a, b), (began, rest) in on.items():
+                if (a in here, b in here) == (out, not out) and (out or a in behind):
+                    part = 1 if out and b not in copying - inside else Fraction(most, most + 1)
+                    near = [(x, part * n) for x, n in reach] + [(late_us, out * count)]
+                    uses[a, b].append(([(began + x, n) for x, n in known], rest, near))
+    for i, one in enumerate(sets if both and not passes else []):
         on, goes, comes = between(acts & one, acts - one)
         known, reach = steps(goes, late, sets, True), steps(comes, late, sets, False)
         side = nodes - sets[0] if len(sets) == 2 and i else one
@@ -265,9 +271,8 @@ def least_time():
     end, relays, copying = Fraction(c["time_us"]), {*c["relays"]}, {*c["multicast"]}
     need(type(size) is int and size > 0 and alpha >= 0, "the size, and alpha")
     need(relays | copying <= {*c["forwarding"]} and not relays & copying, "relays and multicast")
-    need(not both or {*weight.values()} == {1}, "equal weights")
     late = {(e["from"], e["to"]): Fraction(e["latency_us"]) for e in c["links"]}
-    need(min(late.values()) >= 0, "latencies")
+    need(min(late.values()) >= 0 and (not both or {*weight.values()} == {1}), "latencies, weights")
     late = {e: one + alpha * (e[0] in weight or e[0] in relays) for e, one in late.items()}
     if "labels" in proof:
         label = {one["node"]: Fraction(one["us"]) for one in proof["labels"]}
@@ -278,16 +283,13 @@ def least_time():
         if both:  # of a pair of GPUs all data in an allreduce, an Nth in an all-to-all
             due = Fraction(size * len(first) * len(last), len(weight)) if single else Fraction(size)
         need(due > 0 and last, "data that must cross")
-        carried = 0
-        for pair, b in width.items():
-            near, far = pair[:: -1 if inward == 1 else 1]
-            carried += 1000 * b * max(0, label[far] - label[near] - late[pair])
-        need(carried <= due, "no more crosses than must")
+        rise = {(u, v): (label[v] - label[u]) * (-1 if inward == 1 else 1) for u, v in ends}
+        need(sum(1000 * b * max(0, rise[e] - late[e]) for e, b in width.items()) <= due, "crossing")
         return end
     if "sets" in proof:
-        carried = gossip(proof, late, copying, end)
-        due = (2 - single) * (len(proof["sets"]) - 1) * size
-        need(end > 0 and carried <= due, "no more goes than must")
+        due = (m := len(proof["sets"])) * (m - 1) * size
+        due = due if "reach_us" in proof else due * (2 - single) / m
+        need(end > 0 and gossip(proof, late, copying, end) <= due, "no more goes than must")
         return end
     prices, delay = proof["prices"], Fraction(proof["delay_us"])
     kind = "sets" if both and not single else "links" if both else "cuts"
@@ -295,8 +297,7 @@ def least_time():
     if kind == "cuts":
         need(not copying & {one["switch"] for one in prices["switches"]}, "switches that forward")
         takes, room = priced(prices, Fraction)
-        need(room > 0, "the links have a price")
-        rate = total * room / takes
+        need((rate := total * room / takes) > 0, "the links have a price")
     elif kind == "sets":
         need(not copying & {one["switch"] for one in prices["potentials"]}, "what only forwards")
         rate = summed(prices, [*weight, *copying])
@@ -309,7 +310,7 @@ def least_time():
     for pairs in held.values():
         if known := of_use.intersection(pairs):
             rest = min(late[e] + after[e[1]] for e in known)
-            idle.append(min(before[e[0]] for e in known) + rest)
+            idle.append(min(before[a] for a, _ in known) + rest)
     need(0 <= delay <= min(idle), "links are of no use for that long")
     need(delay + size / (1000 * rate) == end, "the time is that of the rate after the delay")
     return end
@@ -326,8 +327,7 @@ for phase, inwards in phases.items():  # there are trees that load the links so
     beside = {n: {a if b == n else b for a, b in trees if n in (a, b)} for n in nodes}
     came = {n: sum(trees.get((near, n), 0) for near in beside[n]) for n in nodes}
     went = {n: sum(trees.get((n, far), 0) for far in beside[n]) for n in nodes}
-    once = all(came[g] == k[phase] * (total - w) for g, w in weight.items())
-    need(once, "each GPU is in every tree once")
+    need(all(came[g] == k[phase] * (total - w) for g, w in weight.items()), "each GPU once")
     need(all(came[s] == went[s] for s in c["forwarding"]), "what only forwards sends what it gets")
     for done, gpu in enumerate(weight):  # flows to it from the roots, or a GPU that got them all
         left = Counter(

@@ -35,6 +35,7 @@ from forestcoll.cli.sized_optima import (
     CertificateIfSized,
     DrawingIfSized,
     LeastTimeOf,
+    NoOnePassIfSized,
     expect_size,
     time_facts,
 )
@@ -64,6 +65,7 @@ def show_optimum(
     seconds: AllToAllSeconds = ALL_TO_ALL_SECONDS,
     size: LeastTimeOf = None,
     alpha: AlphaIfSized = None,
+    no_one_pass: NoOnePassIfSized = False,
     output: CertificateIfSized = None,
     drawing: DrawingIfSized = None,
     json_: Json = False,
@@ -71,7 +73,12 @@ def show_optimum(
     """Find the throughput optimum of a network, or the least time of a size, with its proof."""
     network = changed_network(spec, without, scale, links)
     topology = in_group(network, members, idle)
-    sized = {"alpha": alpha, "output": output, "draw": drawing}
+    sized = {
+        "alpha": alpha,
+        "no-one-pass": no_one_pass or None,
+        "output": output,
+        "draw": drawing,
+    }
     if expect_size(size, sized, {"demand": demand, "k": k}):
         facts = time_facts(
             topology,
@@ -82,6 +89,7 @@ def show_optimum(
             weights=read_if_given(weights),
             seconds=seconds,
             exact=json_,
+            one_pass=not no_one_pass,
             certificate=output,
             drawing=drawing,
         )

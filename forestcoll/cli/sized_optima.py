@@ -17,8 +17,8 @@ from forestcoll.topology import Topology
 from forestcoll.topology.describe import decimal
 
 __all__ = [
-    "AlphaIfSized", "CertificateIfSized", "DrawingIfSized", "LeastTimeOf", "expect_size",
-    "time_facts",
+    "AlphaIfSized", "CertificateIfSized", "DrawingIfSized", "LeastTimeOf", "NoOnePassIfSized",
+    "expect_size", "time_facts",
 ]  # fmt: skip
 
 
@@ -48,6 +48,15 @@ DrawingIfSized = Annotated[
     Path | None,
     typer.Option(
         "--draw", metavar="FILE", help="With --size: draw the cut over time, as .png, .pdf or .svg."
+    ),
+]
+
+
+NoOnePassIfSized = Annotated[
+    bool,
+    typer.Option(
+        "--no-one-pass",
+        help="With --size: bound allreduces in which no switch reduces and multicasts in one pass.",
     ),
 ]
 
@@ -87,6 +96,7 @@ def time_facts(
     weights: Weights | None,
     seconds: float,
     exact: bool,
+    one_pass: bool = True,
     certificate: Path | None = None,
     drawing: Path | None = None,
 ) -> dict[str, Any]:
@@ -98,17 +108,20 @@ def time_facts(
         For the program of an all-to-all, where one is needed.
     exact : bool
         Whether to add the size in bytes, and the label of each node.
+    one_pass : bool
+        Whether a switch may reduce and multicast in one pass. If so, the bound without that is
+        added where it is larger.
     """
-    from forestcoll.cut_over_time.time_search import time_bound
+    from forestcoll.cut_over_time.time_search import LeastTimes
     from forestcoll.schedule.verification import verify_time_bound
 
     expect_drawable(drawing)
     if certificate is not None:
         expect_writable(certificate, [".json"])
-    bound = time_bound(
-        topology, collective, size, alpha, root=root, weights=weights, seconds=seconds
-    )
+    found = LeastTimes(topology, collective, alpha, root=root, weights=weights, seconds=seconds)
+    bound = found.bound(size, one_pass=one_pass)
     proved = verify_time_bound(bound)
+    without = verify_time_bound(found.bound(size, one_pass=False))
     share = bound.share_of_rate
     facts = {
         "topology": topology.name,
@@ -117,6 +130,7 @@ def time_facts(
         "size": size_text(bound.size_bytes),
         "alpha_us": bound.alpha_us,
         "at_least_us": proved,
+        **({"without_one_pass_us": without} if without > proved else {}),
         "algbw_at_most_gb_s": bound.algbw_gb_s,
         "by_rate_alone_us": bound.by_rate_us,
         "share_of_the_rate": None if share is None else f"{decimal(100 * share, 3)} %",

@@ -72,7 +72,7 @@ class SimulatedBound:
         """Return the bound for a size, in seconds; 0 where nothing moves."""
         if self._topology.num_compute < 2 or size_bytes < 1:
             return 0.0
-        least = self._times.bound(size_bytes).time_us
+        least = self._times.bound(size_bytes, one_pass=False).time_us
         if self._rate_gb_s is not None:
             by_rate = size_bytes / (1000 * self._rate_gb_s)
             least = max(least, self._times.delay_us + by_rate)

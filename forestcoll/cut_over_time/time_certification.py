@@ -25,6 +25,7 @@ from forestcoll.problem.certificate_entries import (
 from forestcoll.problem.over_time.time_bound import (
     DelayedRate,
     GossipOverTime,
+    PassesOverTime,
     TimeBound,
     TimeCut,
 )
@@ -33,6 +34,7 @@ from forestcoll.problem.over_time.time_certificate import (
     GossipSets,
     NodeLabel,
     PairPrices,
+    PassSets,
     SumPrices,
     TimeCertificate,
     TimedGpu,
@@ -94,8 +96,13 @@ def certificate_of_time(bound: TimeBound) -> TimeCertificate:
     )
 
 
-def _proof(bound: TimeBound, names: list[str]) -> TimeLabels | DelayedPrices | GossipSets:
+def _proof(
+    bound: TimeBound, names: list[str]
+) -> TimeLabels | DelayedPrices | GossipSets | PassSets:
     proof = bound.proof
+    if isinstance(proof, PassesOverTime):
+        sets = [[names[v] for v in one] for one in proof.sets]
+        return PassSets(sets=sets, reach_us=proof.reach_us)
     if isinstance(proof, GossipOverTime):
         sets = [[names[v] for v in one] for one in proof.sets]
         return GossipSets(sets=sets, shared=list(proof.shared), since_us=proof.since_us)

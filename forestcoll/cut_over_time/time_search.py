@@ -2,7 +2,8 @@
 
 Problem: T* = max over sources A and sinks v of the least T at which a flow over time brings the
          data of A to v; and delta + M / rate for a bound on the rate. In an allreduce, broadcast
-         or reduce also the T of gossip between sets of GPUs.
+         or reduce also the T of gossip between sets of GPUs; in an allreduce without switches that
+         reduce and multicast in one pass, the T of passes between sets.
 Input:   a topology, a collective, sizes, alpha.
 Output:  the time, exactly, with labels of a cut over time or a delayed rate as proof.
 Cost:    one flow over time for each pair of sources and sinks, on classes of symmetric nodes; all
@@ -26,6 +27,7 @@ from forestcoll.cut_over_time.delay import delay_us
 from forestcoll.cut_over_time.flow_over_time import FlowOverTime
 from forestcoll.cut_over_time.gossip_from_root import RootedSets, RootedTimes
 from forestcoll.cut_over_time.gossip_over_time import GossipTimes, GpuDistances, gossip_sets
+from forestcoll.cut_over_time.passes_over_time import PassSets, PassTimes, pass_sets
 from forestcoll.cut_over_time.refinement import Classes, merged
 from forestcoll.cut_over_time.separations import Separation, separations
 from forestcoll.errors import (
@@ -71,6 +73,7 @@ def time_bound(
     root: str | int | None = None,
     weights: Weights | None = None,
     seconds: float = SECONDS,
+    one_pass: bool = True,
 ) -> TimeBound:
     """Find a proved least time of a collective at a size, latencies included.
 
@@ -93,6 +96,9 @@ def time_bound(
         How much of the data each GPU has, in an allgather or reduce-scatter.
     seconds : float
         Time limit of the program for the rate of networks that need one.
+    one_pass : bool
+        Whether the bound holds for allreduces in which a switch reduces data and multicasts the sum
+        in one pass, too. No schedule of this package does that.
 
     Returns
     -------
@@ -114,7 +120,14 @@ def time_bound(
     (Fraction(115, 4), 0.4013377926421405)
     """
     return time_bounds(
-        topology, collective, [size], alpha_us, root=root, weights=weights, seconds=seconds
+        topology,
+        collective,
+        [size],
+        alpha_us,
+        root=root,
+        weights=weights,
+        seconds=seconds,
+        one_pass=one_pass,
     )[0]
 
 
@@ -127,6 +140,7 @@ def time_bounds(
     root: str | int | None = None,
     weights: Weights | None = None,
     seconds: float = SECONDS,
+    one_pass: bool = True,
 ) -> list[TimeBound]:
     """Find the least times of several sizes, which share their work.
 
@@ -137,7 +151,7 @@ def time_bounds(
     found = LeastTimes(
         as_topology(topology), collective, alpha_us, root=root, weights=weights, seconds=seconds
     )
-    return [found.bound(size) for size in sizes]
+    return [found.bound(size, one_pass=one_pass) for size in sizes]
 
 
 def _size_of(size: int | str) -> int:
@@ -206,8 +220,10 @@ class LeastTimes:
         """The time in which links carry nothing of use, whatever the rate."""
         return delay_us(self._topology, self._alpha_us)
 
-    def bound(self, size: int | str) -> TimeBound:
+    def bound(self, size: int | str, *, one_pass: bool = True) -> TimeBound:
         """Return the largest bound found for a size.
+
+        ``one_pass`` is as in :func:`time_bound`.
 
         Raises InvalidParameterError if the size is not one.
         """
@@ -220,7 +236,7 @@ class LeastTimes:
             by_rate = size_bytes / (1000 * delayed.algbw_gb_s)
             if by_rate + self.delay_us > time:
                 time, proof = by_rate + self.delay_us, delayed
-        for gossip in self._gossips:
+        for gossip in self._gossips if one_pass else (*self._gossips, *self._passes):
             later = gossip.least_time(self._links.amount(Fraction(size_bytes)))
             if later / self._links.ticks_per_us > time:
                 time, proof = later / self._links.ticks_per_us, gossip.proof
@@ -235,6 +251,15 @@ class LeastTimes:
             proof=proof,
             by_rate_us=by_rate,
         )
+
+    @cached_property
+    def _passes(self) -> list[PassTimes]:
+        """Times of an allreduce in which no switch reduces and multicasts in one pass."""
+        topology, links = self._topology, self._links
+        if self._collective != "allreduce" or not GpuDistances(topology, links).are_exact:
+            return []
+        choices = (PassSets(topology, links, sets) for sets in pass_sets(topology))
+        return [one for sets in choices for one in sets.times()]
 
     def _gossip_times(self, priced: list[tuple[int, ...]]) -> Iterator[GossipTimes | RootedTimes]:
         """Yield the times of gossip between boxes, and between one set and all else."""

@@ -1,7 +1,7 @@
 """Drawing of a bound on time: when each node turns to the side of the sources.
 
 The darker a node, the earlier it turns. Links that carry data across the cut over time are
-highlighted. Of a rate after a delay, the widest of its cuts is drawn; of gossip, one of the sets.
+highlighted. Of a rate after a delay, the widest of its cuts is drawn; of gossip or passes, one set.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from forestcoll.draw.topology import Colouring, colouring_of, draw_coloured
 from forestcoll.problem.over_time.time_bound import (
     DelayedRate,
     GossipOverTime,
+    PassesOverTime,
     TimeBound,
     TimeCut,
 )
@@ -39,7 +40,7 @@ def draw_time_bound(bound: TimeBound) -> Figure:
     """Draw the network of a bound, each node coloured by its label."""
     if isinstance(bound.proof, DelayedRate):
         return draw_coloured(bound.topology, _of_rate(bound, bound.proof))
-    if isinstance(bound.proof, GossipOverTime):
+    if isinstance(bound.proof, GossipOverTime | PassesOverTime):
         return draw_coloured(bound.topology, _of_gossip(bound, bound.proof))
     labels = bound.proof.labels_us
     steps = sorted(set(labels))
@@ -63,7 +64,7 @@ def _of_rate(bound: TimeBound, proof: DelayedRate) -> Colouring:
     return replace(colouring_of(proof.bound.widest), caption=words)
 
 
-def _of_gossip(bound: TimeBound, proof: GossipOverTime) -> Colouring:
+def _of_gossip(bound: TimeBound, proof: GossipOverTime | PassesOverTime) -> Colouring:
     """Mark the first set and the links between it and other nodes."""
     first = frozenset(proof.sets[0])
     return Colouring(

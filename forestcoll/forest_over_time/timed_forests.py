@@ -128,7 +128,7 @@ class TimedForests:
 
     def at(self, size_bytes: int) -> TimedSchedule:
         """Return the schedule of least time found for a size."""
-        bound = self._least.bound(size_bytes)
+        bound = self._least.bound(size_bytes, one_pass=False)
         return self._clock.run(STAGE, lambda report: self._timed(size_bytes, bound, report))
 
     def _timed(self, size_bytes: int, bound: TimeBound, report: Report | None) -> TimedSchedule:

@@ -8,16 +8,19 @@ from fractions import Fraction
 
 from forestcoll.cut_over_time.gossip_from_root import RootedSets, RootedTimes
 from forestcoll.cut_over_time.gossip_over_time import GossipTimes, GpuDistances
+from forestcoll.cut_over_time.passes_over_time import PassSets, PassTimes
 from forestcoll.cut_over_time.time_search import time_bound
 from forestcoll.errors import ForestCollError
-from forestcoll.problem.over_time.time_bound import GossipOverTime, TimeBound
+from forestcoll.problem.over_time.time_bound import GossipOverTime, PassesOverTime, TimeBound
 from forestcoll.problem.over_time.timed_links import TimedLinks
 from forestcoll.schedule.verification import verify_time_bound
 from forestcoll.topology import NodeKind, Topology, TopologyBuilder
 from forestcoll.topology.validation import validate
 from tests.reference.gossip_program import most_summed
 
-__all__ = ["gossip_network", "random_sets", "within_the_program"]
+__all__ = [
+    "gossip_network", "passes_within_the_program", "random_sets", "within_the_program",
+]  # fmt: skip
 
 _CHOICES = 10
 """Random choices of sets for each network."""
@@ -70,13 +73,18 @@ def gossip_network(chance: random.Random, *, shared: bool) -> Topology | None:
     return network
 
 
-def random_sets(network: Topology, chance: random.Random) -> Iterator[tuple[tuple[int, ...], ...]]:
-    """Yield disjoint sets with a GPU each; switches that only forward may be in none."""
+def random_sets(
+    network: Topology, chance: random.Random, *, passes: bool = False
+) -> Iterator[tuple[tuple[int, ...], ...]]:
+    """Yield disjoint sets with a GPU each; switches that only forward may be in none.
+
+    For ``passes`` between them those that multicast may be in none, too.
+    """
     for _ in range(_CHOICES):
         count = chance.randint(2, network.num_compute)
         found: list[list[int]] = [[] for _ in range(count)]
         for v, node in enumerate(network.nodes):
-            needed = not node.is_switch or node.multicast
+            needed = not node.is_switch or (node.multicast and not passes)
             if needed or chance.random() < 0.5:
                 chance.choice(found).append(v)
         if all(set(one) & set(network.compute) for one in found):
@@ -116,6 +124,37 @@ def within_the_program(seed: int, collective: str = "allreduce") -> Counter[str]
         assert verify_time_bound(one) == one.time_us <= steps, one.proof
         seen["equal"] += float(one.time_us) > steps * (1 - 1e-3)
         seen["sets"] += 1
+    return seen
+
+
+def passes_within_the_program(seed: int) -> Counter[str] | None:
+    """Compare bounds on an allreduce in passes with what patterns of passes deliver.
+
+    None without a network whose switch multicasts, or where nothing is delivered. Counts and errors
+    are those of :func:`within_the_program`.
+    """
+    chance = random.Random(f"passes {seed}")
+    network = gossip_network(chance, shared=seed % 2 == 0)
+    if network is None or not any(node.multicast for node in network.nodes):
+        return None
+    alpha = chance.randint(0, 1)
+    steps = int(time_bound(network, "allreduce", 1, alpha, one_pass=False).time_us)
+    steps += chance.randint(1, 2)
+    size = int(most_summed(network, alpha, steps, one_pass=False) * (1 - _ROUNDING))
+    if not size:
+        return None
+    bound = time_bound(network, "allreduce", size, alpha, one_pass=False)
+    links = TimedLinks.of(network, bound.alpha_us, reduction=False)
+    found = [bound]
+    for sets in random_sets(network, chance, passes=True):
+        reach = chance.randrange(_MOST_TICKS * links.ticks_per_us)
+        for one in (PassTimes(PassSets(network, links, sets), n) for n in (0, reach)):
+            time_us = one.least_time(links.amount(Fraction(size))) / links.ticks_per_us
+            found.append(replace(bound, time_us=time_us, proof=one.proof))
+    seen = Counter(bounds=1, passes=isinstance(bound.proof, PassesOverTime), sets=len(found))
+    for one_bound in found:
+        assert verify_time_bound(one_bound) == one_bound.time_us <= steps, one_bound.proof
+        seen["equal"] += float(one_bound.time_us) > steps * (1 - 1e-3)
     return seen
 
 

@@ -2,6 +2,8 @@
 
 A pattern is a set of messages, each with its start, over which every GPU gets what depends on all
 others, or on the root; a message holds all that its sender knows. That is more than sums allow.
+In one pass a switch may reduce messages and multicast them; or messages are passes from a GPU to
+several, or from several to one.
 Each piece of the data follows a pattern. The master program mixes patterns within what links, and
 shared capacities, carry in each microsecond; a mixed-integer program prices the next pattern by its
 prices. With whole latencies, rates that are constant in each microsecond lose nothing.
@@ -12,7 +14,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import permutations, product
+from itertools import combinations, permutations, product
 
 import numpy as np
 import numpy.typing as npt
@@ -29,16 +31,18 @@ _MOST_PATTERNS = 120  # then what they deliver is less than the most, but possib
 
 @dataclass(frozen=True)
 class _Message:
-    """From one node of gossip to another, with the moments at which it enters links."""
+    """From nodes of gossip to others, with the moments at which it enters links.
 
-    tail: int
-    head: int
-    start: int
-    end: int
+    Each hop has a tail and a head, and when it starts and ends.
+    """
+
+    hops: tuple[tuple[int, int, int, int], ...]
     uses: tuple[tuple[int, int], ...]
 
 
-def most_summed(topology: Topology, alpha: int, steps: int, root: int | None = None) -> float:
+def most_summed(
+    topology: Topology, alpha: int, steps: int, root: int | None = None, *, one_pass: bool = True
+) -> float:
     """Return the largest size, in bytes, of which an allreduce may be done after whole steps.
 
     With a root, a GPU, of which a broadcast may be done.
@@ -50,8 +54,11 @@ def most_summed(topology: Topology, alpha: int, steps: int, root: int | None = N
         and copy what they get in the same step, and do not store it.
     alpha, steps : int
         In microseconds.
+    one_pass : bool
+        Whether a switch may reduce and multicast in one pass.
     """
-    messages = list(_messages(topology, alpha, steps))
+    found = _messages if one_pass else _passes
+    messages = list(dict.fromkeys(found(topology, alpha, steps)))
     if not messages:
         return 0.0
     loads = _loads(topology, messages)
@@ -81,8 +88,7 @@ def _messages(topology: Topology, alpha: int, steps: int) -> Iterator[_Message]:
     """Yield all messages that arrive in time, over paths of switches that only forward."""
     out = defaultdict(list)
     for i, link in enumerate(topology.links):
-        sends = topology.nodes[link.tail].is_gpu
-        out[link.tail].append((i, link.head, int(link.latency_us) + alpha * sends))
+        out[link.tail].append((i, link.head, _latency(topology, i, alpha)))
     paths = [(v, v, 0, ()) for v, node in enumerate(topology.nodes) if _acts(node)]
     while paths:
         tail, at, late, uses = paths.pop()
@@ -95,7 +101,67 @@ def _messages(topology: Topology, alpha: int, steps: int) -> Iterator[_Message]:
                 continue
             for start in range(steps - late - latency):
                 when = tuple((j, start + after) for j, after in longer)
-                yield _Message(tail, head, start, start + late + latency, when)
+                yield _Message(((tail, head, start, start + late + latency),), when)
+
+
+def _latency(topology: Topology, i: int, alpha: int) -> int:
+    link = topology.links[i]
+    return int(link.latency_us) + alpha * topology.nodes[link.tail].is_gpu
+
+
+def _passes(topology: Topology, alpha: int, steps: int) -> Iterator[_Message]:
+    """Yield all passes that arrive in time, over trees of switches: from a GPU, or to one."""
+    for gpu in topology.compute:
+        for inward in (False, True):
+            for uses, ends in _trees(topology, alpha, [(gpu, 0)], inward, (), ()):
+                last = max(away for _, away in ends)
+                for spare in range(steps - last):
+                    if inward:  # all arrive together, and start as late as they can
+                        end = last + spare
+                        hops = [(one, gpu, end - away, end) for one, away in ends]
+                    else:
+                        hops = [(gpu, one, spare, spare + away) for one, away in ends]
+                    when = [(i, last - away if inward else away) for i, away in uses]
+                    moments = tuple(sorted((i, spare + moment) for i, moment in when))
+                    yield _Message(tuple(sorted(hops)), moments)
+
+
+def _trees(
+    topology: Topology,
+    alpha: int,
+    fronts: list[tuple[int, int]],
+    inward: bool,
+    uses: tuple[tuple[int, int], ...],
+    ends: tuple[tuple[int, int], ...],
+) -> Iterator[tuple[tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]]]:
+    """Yield trees of links over switches, and the GPUs they lead to, each with a latency.
+
+    Of a link it is that from the first node to its tail, or inwards from its tail to that node.
+    """
+    if not fronts:
+        yield uses, ends
+        return
+    (node, away), *rest = fronts
+    seen = {gpu for gpu, _ in ends} | {v for v, _ in fronts}
+    seen |= {v for i, _ in uses for v in (topology.links[i].tail, topology.links[i].head)}
+    ways = []
+    for i, link in enumerate(topology.links):
+        near, far = (link.head, link.tail) if inward else (link.tail, link.head)
+        if near == node and far not in seen:
+            then = away + _latency(topology, i, alpha)
+            ways.append(((i, then if inward else away), (far, then)))
+    most = len(ways) if topology.nodes[node].multicast else 1
+    for count in range(1, most + 1):
+        for some in combinations(ways, count):
+            found = [end for _, end in some]
+            yield from _trees(
+                topology,
+                alpha,
+                rest + [one for one in found if topology.nodes[one[0]].is_switch],
+                inward,
+                (*uses, *(use for use, _ in some)),
+                (*ends, *(one for one in found if not topology.nodes[one[0]].is_switch)),
+            )
 
 
 def _acts(node) -> bool:  # type: ignore[no-untyped-def]
@@ -164,9 +230,10 @@ class _Pricing:
         for pair in pairs:
             net: dict[tuple[int, int], list[tuple[int, float]]] = defaultdict(list)
             for j, one in enumerate(messages):
-                most.add([(at(pair, j), 1.0), (j, -1.0)], 0)
-                net[one.tail, one.start].append((at(pair, j), -1.0))
-                net[one.head, one.end].append((at(pair, j), 1.0))
+                for n, (tail, head, start, end) in enumerate(one.hops):
+                    most.add([(at(pair, j, n), 1.0), (j, -1.0)], 0)
+                    net[tail, start].append((at(pair, j, n), -1.0))
+                    net[head, end].append((at(pair, j, n), 1.0))
             for v, step in product(stores, range(steps - 1)):
                 net[v, step].append((at(pair, "stored", v, step), -1.0))
                 net[v, step + 1].append((at(pair, "stored", v, step), 1.0))

@@ -15,6 +15,9 @@ ends before T.
 In an allreduce, m sets of GPUs gossip: each piece of the data goes from set to set 2 (m - 1) times,
 in a broadcast or reduce m - 1 times. Transfers that are sent early, or arrive late, count in part;
 those over a shared capacity together.
+
+If no switch reduces and multicasts in one pass, each set must send all data to each other set: once
+over its own links if early, else once to each other set.
 """
 
 from __future__ import annotations
@@ -32,12 +35,17 @@ from forestcoll.topology.graph import Link
 from forestcoll.topology.in_brief import InBrief
 from forestcoll.topology.model import Topology
 
-__all__ = ["GOSSIPS", "DelayedRate", "GossipOverTime", "TimeBound", "TimeCut", "TimeProof"]
+__all__ = [
+    "GOSSIPS", "DelayedRate", "GossipOverTime", "PassesOverTime", "TimeBound", "TimeCut",
+    "TimeProof",
+]  # fmt: skip
 
 GOSSIPS = ("allreduce", "broadcast", "reduce")
 """Collectives that gossip between sets may bound."""
 
 _GROUPS_SHOWN = 8
+
+_NO_ONE_PASS = "if no switch reduces and multicasts in one pass"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +108,28 @@ class GossipOverTime:
     since_us: Fraction = Fraction(0)
 
 
-TimeProof = TimeCut | DelayedRate | GossipOverTime
+@dataclass(frozen=True, slots=True)
+class PassesOverTime:
+    """Sets of GPUs each of which must send all data to each other, in passes over switches.
+
+    In a pass switches reduce, so that it ends at one GPU, or multicast, so that it begins at one.
+    It bounds allreduces in which no switch does both with a piece.
+
+    Parameters
+    ----------
+    sets : tuple of tuples of int
+        Disjoint sets of nodes, each with a GPU. All other nodes are switches.
+    reach_us : Fraction
+        What arrives earlier before the end counts where it leaves the set of the sender.
+        What arrives later counts for the GPUs that it may reach; if a switch multicasts it, where
+        it enters a set.
+    """
+
+    sets: tuple[tuple[int, ...], ...] = field(repr=False)
+    reach_us: Fraction
+
+
+TimeProof = TimeCut | DelayedRate | GossipOverTime | PassesOverTime
 
 
 @dataclass(frozen=True, repr=False)
@@ -119,7 +148,8 @@ class TimeBound(InBrief):
         Latency of a hop from GPU to GPU, beside those of its links.
     time_us : Fraction
         The bound.
-    proof : TimeCut, DelayedRate or GossipOverTime
+    proof : TimeCut, DelayedRate, GossipOverTime or PassesOverTime
+        The last bounds only allreduces in which no switch reduces and multicasts in one pass.
     by_rate_us : Fraction, optional
         The time for this size at the best known bound on the rate, without latencies. None if the
         program that finds one took too long.
@@ -150,6 +180,14 @@ class TimeBound(InBrief):
         """How much of the bound on the rate is possible at this size; None without one."""
         return None if self.by_rate_us is None else self.by_rate_us / self.time_us
 
+    @property
+    def model(self) -> str:
+        """Which schedules the bound is about, in words."""
+        if isinstance(self.proof, PassesOverTime):
+            return f"any allreduce {_NO_ONE_PASS}"
+        rate = self.proof.bound if isinstance(self.proof, DelayedRate) else None
+        return rate.model if isinstance(rate, RateBound | AllreduceBound) else "any schedule"
+
     def in_words(self) -> list[str]:
         """Return the proof in words."""
         if isinstance(self.proof, DelayedRate):
@@ -160,6 +198,8 @@ class TimeBound(InBrief):
             ]
         if isinstance(self.proof, GossipOverTime):
             return self._gossip_in_words(self.proof)
+        if isinstance(self.proof, PassesOverTime):
+            return self._passes_in_words(self.proof)
         labels = self.proof.labels_us
         sources = self._gpus_labelled(labels, Fraction(0))
         sinks = self._gpus_labelled(labels, self.time_us)
@@ -186,6 +226,19 @@ class TimeBound(InBrief):
             *(nodes_in_words(self.topology, one) for one in gpus[:_GROUPS_SHOWN]),
             *(f"over {name} only what it carries" for name in proof.shared[:_GROUPS_SHOWN]),
             *self._moment_in_words(proof.since_us),
+        ]
+
+    def _passes_in_words(self, proof: PassesOverTime) -> list[str]:
+        gpus = [[v for v in one if v in self.topology.rank_of] for one in proof.sets]
+        return [
+            f"no switch reduces and multicasts in one pass, so each of {self.size_bytes} bytes "
+            f"must leave each of {len(gpus)} sets of GPUs, or go to each other set directly",
+            f"in the last {decimal(proof.reach_us)} us only the latter",
+            *(
+                ["each GPU is a set"]
+                if all(len(one) == 1 for one in gpus)
+                else (nodes_in_words(self.topology, one) for one in gpus[:_GROUPS_SHOWN])
+            ),
         ]
 
     def _moment_in_words(self, since_us: Fraction) -> list[str]:
@@ -250,7 +303,8 @@ class TimeBound(InBrief):
     def in_a_line(self) -> str:
         """Return collective, network, size and time in a line."""
         name = f"{self.collective} on {self.topology.name}"
-        return f"{name}, {self.size_bytes} bytes: at least {decimal(self.time_us)} us"
+        least = f"{name}, {self.size_bytes} bytes: at least {decimal(self.time_us)} us"
+        return f"{least} {_NO_ONE_PASS}" if isinstance(self.proof, PassesOverTime) else least
 
     def in_a_table(self) -> dict[str, object]:
         """Return the same, with the proof."""

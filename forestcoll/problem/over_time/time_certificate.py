@@ -1,4 +1,4 @@
-"""Certificate of a least time at a size: a cut over time, a rate after a delay, or gossip.
+"""Certificate of a least time at a size: a cut over time, a rate after a delay, gossip or passes.
 
 Problem: prove a lower bound on the time of a collective without the search that found it.
 Input:   the numbers: links with latencies, and a label of each node, prices that bound the
@@ -29,8 +29,8 @@ from forestcoll.problem.certificate_entries import (
 )
 
 __all__ = [
-    "DelayedPrices", "GossipSets", "NodeLabel", "PairPrices", "SumPrices", "TimeCertificate",
-    "TimeLabels", "TimedGpu", "TimedLink", "WholeLimitPrice", "WholePrice",
+    "DelayedPrices", "GossipSets", "NodeLabel", "PairPrices", "PassSets", "SumPrices",
+    "TimeCertificate", "TimeLabels", "TimedGpu", "TimedLink", "WholeLimitPrice", "WholePrice",
 ]  # fmt: skip
 
 
@@ -119,6 +119,18 @@ class GossipSets(Entry):
     )
 
 
+class PassSets(Entry):
+    """Sets each of which sends all data to each other; no switch reduces and multicasts at once."""
+
+    sets: list[list[Name]] = Field(
+        description="Disjoint, each with a GPU; other nodes are switches, which may do either."
+    )
+    reach_us: Price = Field(
+        description="What arrives earlier before the end counts where it leaves a set; what "
+        "arrives later for the GPUs that it may reach, and also where it enters a set."
+    )
+
+
 class TimeCertificate(Entry):
     """The least time of a collective at a size, with the numbers that prove it."""
 
@@ -134,7 +146,7 @@ class TimeCertificate(Entry):
     )
     alpha_us: Price = Field(description="Latency of a link that a GPU sends on, beside its own.")
     time_us: Exact = Field(description="No schedule ends earlier, in microseconds.")
-    proof: TimeLabels | DelayedPrices | GossipSets
+    proof: TimeLabels | DelayedPrices | GossipSets | PassSets
     gpus: list[TimedGpu] = Field(description="In the order of their ranks.")
     forwarding: list[Name] = Field(
         description="Nodes that only forward: switches, and GPUs outside the group."

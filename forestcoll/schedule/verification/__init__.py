@@ -4,8 +4,8 @@ To read: ``dispatch`` (:func:`verify` of any schedule) and ``verdict``. Then the
 (forests of every form, and allreduces of two), ``steps/`` (step schedules) and ``flows``. They
 share ``arrays`` and ``demand_form`` (forms), ``paths`` (physical paths and link loads) with its
 ``lookup``, ``prices`` and ``pair_prices`` (bounds by prices) and ``naming`` (names in
-counter-examples). ``time_bounds`` with ``gossip`` and ``rooted_gossip`` proves bounds on time,
-``certificates/`` certificates.
+counter-examples). ``time_bounds`` with ``gossip``, ``rooted_gossip``, ``passes`` proves bounds on
+time, ``certificates/`` certificates.
 """
 
 from __future__ import annotations

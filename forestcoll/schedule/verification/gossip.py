@@ -19,6 +19,7 @@ Links of a shared capacity carry no more than its limit at a time, and count as 
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
@@ -34,6 +35,7 @@ __all__ = [
     "largest",
     "limits_of",
     "overlap",
+    "summed",
 ]
 
 _Step = tuple[Fraction, Fraction]
@@ -81,8 +83,8 @@ def carried_in_gossip(
                 left = time_us - sooner - later
                 total += 1000 * link.bandwidth_gb_s * overlap(known, reached, left)
             else:
-                best[name][0].extend((sooner + since, share) for since, share in _summed(known))
-                best[name][1].extend((later + until, share) for until, share in _summed(reached))
+                best[name][0].extend((sooner + since, share) for since, share in summed(known))
+                best[name][1].extend((later + until, share) for until, share in summed(reached))
     for name, (limit, _) in limits.items():
         known, reached = (largest(steps) for steps in best[name])
         total += 1000 * limit * overlap(known, reached, time_us)
@@ -100,8 +102,11 @@ def limits_of(
     return {name: known[name] for name in shared}
 
 
-def check_sets(topology: Topology, sets: Sequence[Sequence[int]]) -> None:
-    """Refuse sets that overlap, lack a GPU, or leave out a node that may multicast or reduce."""
+def check_sets(topology: Topology, sets: Sequence[Sequence[int]], *, passes: bool = False) -> None:
+    """Refuse sets that overlap, lack a GPU, or leave out a node that may multicast or reduce.
+
+    Switches between which ``passes`` lead may do so outside of the sets.
+    """
     held = [v for one in sets for v in one]
     if len(sets) < 2:
         fail("gossip needs two sets or more")
@@ -110,7 +115,7 @@ def check_sets(topology: Topology, sets: Sequence[Sequence[int]]) -> None:
     if any(not set(one) & set(topology.compute) for one in sets):
         fail("each set of the gossip must hold a GPU")
     for v, node in enumerate(topology.nodes):
-        if v not in held and (not node.is_switch or node.multicast):
+        if v not in held and (not node.is_switch or (node.multicast and not passes)):
             fail(f"{node.name} may multicast or reduce; it must be in a set of the gossip")
         if node.stores:
             fail(f"{node.name} stores data; gossip is for switches that only forward")
@@ -123,11 +128,12 @@ class GossipNetwork:
         self.topology = topology
         self.acts = [not node.is_switch or node.multicast for node in topology.nodes]
         self.links = list(zip(topology.links, latencies, strict=True))
-        self.out: list[list[tuple[Fraction, int]]] = [[] for _ in topology.nodes]
-        self.into: list[list[tuple[Fraction, int]]] = [[] for _ in topology.nodes]
+        self._ticks = math.lcm(1, *(late.denominator for late in latencies))  # in a us
+        self.out: list[list[tuple[int, int]]] = [[] for _ in topology.nodes]
+        self.into: list[list[tuple[int, int]]] = [[] for _ in topology.nodes]
         for link, late in self.links:
-            self.out[link.tail].append((late, link.head))
-            self.into[link.head].append((late, link.tail))
+            self.out[link.tail].append((int(late * self._ticks), link.head))
+            self.into[link.head].append((int(late * self._ticks), link.tail))
         self._gpus_near: dict[tuple[int, bool], list[tuple[Fraction, int]]] = {}
 
     def gpus_near(self, end: int, *, back: bool) -> list[tuple[Fraction, int]]:
@@ -160,17 +166,22 @@ class GossipNetwork:
     ) -> dict[int, Fraction]:
         """Return least latencies from some nodes, or to them; maybe over forwarding nodes only."""
         beside = self.into if back else self.out
-        found: dict[int, Fraction] = {}
-        waiting = [(Fraction(0), v) for v in starts]
+        best = dict.fromkeys(starts, 0)
+        done: set[int] = set()
+        waiting = [(0, v) for v in starts]
         while waiting:
             away, v = heapq.heappop(waiting)
-            if v in found:
+            if v in done:
                 continue
-            found[v] = away
+            done.add(v)
             for late, other in beside[v]:
-                if other not in found and not (forwarding and self.acts[other]):
-                    heapq.heappush(waiting, (away + late, other))
-        return found
+                if other in done or (forwarding and self.acts[other]):
+                    continue
+                then = away + late
+                if other not in best or then < best[other]:
+                    best[other] = then
+                    heapq.heappush(waiting, (then, other))
+        return {v: Fraction(away, self._ticks) for v, away in best.items()}
 
 
 def _shares(
@@ -201,7 +212,7 @@ def largest(values: Iterable[_Step]) -> Steps:
     return rises
 
 
-def _summed(rises: Steps) -> Iterator[_Step]:
+def summed(rises: Steps) -> Iterator[_Step]:
     """Yield moments, and how much there is from then on."""
     share = Fraction(0)
     for moment, more in rises:

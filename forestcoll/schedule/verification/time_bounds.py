@@ -22,6 +22,7 @@ from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.problem.over_time.time_bound import (
     DelayedRate,
     GossipOverTime,
+    PassesOverTime,
     TimeBound,
     TimeCut,
 )
@@ -30,6 +31,7 @@ from forestcoll.problem.rate_bound import RateBound
 from forestcoll.schedule.verification.gossip import carried_in_gossip
 from forestcoll.schedule.verification.naming import fail
 from forestcoll.schedule.verification.pair_prices import priced_inverse_rate_of_pairs
+from forestcoll.schedule.verification.passes import carried_in_passes
 from forestcoll.schedule.verification.prices import priced_inverse_rate
 from forestcoll.schedule.verification.rooted_gossip import carried_from_root
 from forestcoll.schedule.verification.trees.allreduce import check_bound
@@ -62,6 +64,9 @@ def verify_time_bound(bound: TimeBound) -> Fraction:
         return bound.time_us
     if isinstance(bound.proof, GossipOverTime):
         _check_gossip(bound, bound.proof)
+        return bound.time_us
+    if isinstance(bound.proof, PassesOverTime):
+        _check_passes(bound, bound.proof)
         return bound.time_us
     proved = _delayed(bound, bound.proof)
     if bound.time_us > proved:
@@ -162,6 +167,24 @@ def _check_gossip(bound: TimeBound, proof: GossipOverTime) -> None:
         fail(
             f"the links carry {carried} bytes between the sets, more than the {due} that must go "
             "between them; that proves nothing"
+        )
+
+
+def _check_passes(bound: TimeBound, proof: PassesOverTime) -> None:
+    """Check that passes carry no more out of the sets, and into them, than they must."""
+    if bound.collective != "allreduce":
+        fail(f"passes between sets bound an allreduce, not a {bound.collective}")
+    if bound.time_us == 0:
+        fail("passes between sets prove no time of 0")
+    if not isinstance(proof.reach_us, Fraction) or proof.reach_us < 0:
+        fail(f"the reach of the passes is {proof.reach_us!r}; it must be a Fraction from 0 up")
+    late = _latencies(bound.topology, bound.alpha_us)
+    carried = carried_in_passes(bound.topology, late, proof.sets, proof.reach_us, bound.time_us)
+    due = len(proof.sets) * bound.size_bytes
+    if carried > due:
+        fail(
+            f"the links carry {carried} bytes in passes between the sets, more than the {due} that "
+            "must go between them; that proves nothing"
         )
 
 

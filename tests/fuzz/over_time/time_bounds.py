@@ -5,7 +5,7 @@ Random networks of the contest, half of them with latencies, random alpha and si
 never above the bound of the model, whose certificate is right.
 
 On the networks of the kind ``patterns``, of 3 to 5 nodes, bounds on allreduces and broadcasts meet
-the best mixture of patterns of messages instead.
+the best mixture of patterns of messages, and of passes, instead.
 """
 
 import random
@@ -25,7 +25,7 @@ from forestcoll.problem.limits import Limits
 from forestcoll.schedule import verify_certificate
 from forestcoll.schedule.simulate import AlphaBeta, Sharing, Simulation, Simulator
 from forestcoll.topology import Topology
-from tests.cut_over_time.gossip_networks import within_the_program
+from tests.cut_over_time.gossip_networks import passes_within_the_program, within_the_program
 from tests.fuzz import contest
 from tests.fuzz.check import OnStage, Outcome
 
@@ -96,7 +96,7 @@ def compare(topology: Topology, chance: random.Random) -> tuple[str, Counter[str
     sizes = [int(10 ** chance.uniform(0, 9)) for _ in range(SIZES)]
     bounds = {}
     of_simulations = SimulatedBound(topology, collective, AlphaBeta(alpha_us=alpha), **root)
-    for bound in time_bounds(topology, collective, sizes, alpha, **root):
+    for bound in time_bounds(topology, collective, sizes, alpha, one_pass=False, **root):
         assert verify_time_bound(bound) == bound.time_us
         verify_certificate(certificate_of_time(bound))
         least_s = of_simulations.least_s(bound.size_bytes)
@@ -133,6 +133,7 @@ def examine(family: str, seed: int, on_stage: OnStage) -> Outcome:
     try:
         if family == PATTERNS:
             seen = [within_the_program(seed, one) for one in ("allreduce", "broadcast")]
+            seen.append(passes_within_the_program(seed))
             words = ", ".join("no network" if n is None else f"{n['sets']} bounds" for n in seen)
         else:
             gpus, words = _simulate_all(family, seed, on_stage)

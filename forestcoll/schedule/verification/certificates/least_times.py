@@ -21,6 +21,7 @@ from forestcoll.problem.allreduce_bound import AllreduceBound, Potential, Priced
 from forestcoll.problem.over_time.time_bound import (
     DelayedRate,
     GossipOverTime,
+    PassesOverTime,
     TimeBound,
     TimeCut,
     TimeProof,
@@ -29,6 +30,7 @@ from forestcoll.problem.over_time.time_certificate import (
     DelayedPrices,
     GossipSets,
     PairPrices,
+    PassSets,
     SumPrices,
     TimeCertificate,
     TimeLabels,
@@ -51,6 +53,7 @@ _KINDS = {
     TimeCut: "cut over time",
     DelayedRate: "rate after a delay",
     GossipOverTime: "gossip over time",
+    PassesOverTime: "passes over time",
 }
 
 _ROOTED = ("broadcast", "reduce")
@@ -75,7 +78,7 @@ class TimeCertificateVerdict:
     at_most_gb_s : Fraction
         The size over that time.
     proof : str
-        "cut over time", "rate after a delay", or "gossip over time".
+        "cut over time", "rate after a delay", "gossip over time" or "passes over time".
     model : str
         Which schedules the bound is about, in words.
     """
@@ -126,13 +129,8 @@ def verify_time_certificate(certificate: TimeCertificate) -> TimeCertificateVerd
         at_least_us=certificate.time_us,
         at_most_gb_s=certificate.size_bytes / (1000 * certificate.time_us),
         proof=_KINDS[type(bound.proof)],
-        model=_model(bound),
+        model=bound.model,
     )
-
-
-def _model(bound: TimeBound) -> str:
-    rate = bound.proof.bound if isinstance(bound.proof, DelayedRate) else None
-    return rate.model if isinstance(rate, RateBound | AllreduceBound) else "any schedule"
 
 
 # --- the network -------------------------------------------------------------------------------
@@ -202,6 +200,8 @@ def _of_proof(certificate: TimeCertificate) -> tuple[int, list[Fraction]]:
         return 1, [one.us for one in proof.labels]
     if isinstance(proof, GossipSets):
         return 2 * len(certificate.gpus), []
+    if isinstance(proof, PassSets):
+        return 2 * len(certificate.gpus) + 6 * len(proof.sets), []
     prices = proof.prices
     if isinstance(prices, PairPrices):
         return len(certificate.gpus), []
@@ -254,6 +254,8 @@ def _proof(certificate: TimeCertificate, topology: Topology) -> TimeProof:
     if isinstance(proof, GossipSets):
         sets = tuple(_set(one, place) for one in proof.sets)
         return GossipOverTime(sets, tuple(proof.shared), proof.since_us)
+    if isinstance(proof, PassSets):
+        return PassesOverTime(tuple(_set(one, place) for one in proof.sets), proof.reach_us)
     return DelayedRate(_bound(certificate, topology, proof, place), proof.delay_us)
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from forestcoll import certificate_of_time, group, time_bound
 from forestcoll.errors import VerificationError
-from forestcoll.problem.over_time.time_bound import GossipOverTime
+from forestcoll.problem.over_time.time_bound import GossipOverTime, PassesOverTime
 from forestcoll.problem.over_time.time_certificate import TimeCertificate
 from forestcoll.schedule import read_certificate, verify_certificate, write_certificate
 from forestcoll.schedule.verification.certificates import least_times
@@ -183,7 +183,29 @@ def of_a_bus_from_a_root() -> dict[str, Any]:
     return written(PAIRS.with_shared("bus", ["s -> a", "s -> b"], "1/4"), "reduce", 1000, root=0)
 
 
+def of_passes() -> dict[str, Any]:
+    """20 us for 10 KB on three GPUs (tests/schedule/verification/test_passes.py, by hand)."""
+    three = network_of("a b c [s*]", "a b c - s: 1, a - b: 1")
+    found = time_bound(three, "allreduce", 10_000)
+    proof = PassesOverTime(((0,), (1,), (2,)), Fraction(10))
+    made = certificate_of_time(replace(found, time_us=Fraction(20), proof=proof))
+    document: dict[str, Any] = made.model_dump(mode="json", by_alias=True)
+    return document
+
+
+def of_passes_of_pairs() -> dict[str, Any]:
+    """30 us for 70/3 KB on two pairs (same file)."""
+    pairs = network_of("a@0 b@0 c@1 d@1 [s*]", "a - b: 1, c - d: 1, a b c d - s: 3")
+    found = time_bound(pairs, "allreduce", 70_000)
+    proof = PassesOverTime(((0, 1), (2, 3)), Fraction(10))
+    made = certificate_of_time(replace(found, time_us=Fraction(30), proof=proof))
+    document: dict[str, Any] = made.model_dump(mode="json", by_alias=True)
+    return document
+
+
 MAKERS = {
+    "passes": of_passes,
+    "passes of pairs": of_passes_of_pairs,
     "broadcast": of_a_broadcast,
     "reduce": of_a_reduce,
     "own": of_own_gpus,
@@ -213,6 +235,8 @@ MAKERS = {
         ("trees", "34", "rate after a delay", "switches only forward"),
         ("sums", "4000090/9", "rate after a delay", "each piece summed up at one GPU; "),
         ("pairs", "1000030/3", "rate after a delay", "any schedule"),
+        ("passes", "20", "passes over time", "any allreduce if no switch reduces and mult"),
+        ("passes of pairs", "30", "passes over time", "any allreduce if no switch reduces"),
         ("gossip", "22", "gossip over time", "any schedule"),
         ("broadcast", "28", "gossip over time", "any schedule"),
         ("reduce", "28", "gossip over time", "any schedule"),
@@ -290,6 +314,21 @@ CHANGES: dict[str, tuple[str, Callable[[dict[str, Any]], Any]]] = {
         lambda c: (c["proof"].update(since_us="33"), c.update(time_us="2301/100")),
     ),
     "a reduce the other way": ("broadcast", lambda c: c.update(collective="reduce")),
+    "later passes": ("passes", lambda c: c.update(time_us="2001/100")),
+    "later passes of pairs": ("passes of pairs", lambda c: c.update(time_us="3001/100")),
+    "passes of a longer reach": ("passes of pairs", lambda c: c["proof"].update(reach_us="11")),
+    "passes of a shorter reach": ("passes of pairs", lambda c: c["proof"].update(reach_us="9")),
+    "passes without a GPU": ("passes", lambda c: _early(c)["sets"].pop()),
+    "passes of one set": ("passes of pairs", lambda c: _early(c)["sets"].pop()),
+    "passes of a GPU twice": ("passes", lambda c: _early(c)["sets"][1].append("c")),
+    "passes of nobody": ("passes", lambda c: _early(c)["sets"].append(["s"])),
+    "passes of an all-to-all": ("passes", lambda c: c.update(collective="all-to-all")),
+    "passes of an allgather": ("passes", lambda c: c.update(collective="allgather")),
+    "passes as gossip": ("passes", lambda c: _early(c).pop("reach_us")),
+    "passes over faster links": (
+        "passes",
+        lambda c: [e.update(bandwidth_gb_s="2") for e in c["links"]],
+    ),
     "later gossip": ("gossip", lambda c: c.update(time_us="2201/100")),
     "gossip without a GPU": ("gossip", lambda c: _early(c)["sets"][1].pop()),
     "gossip of one set": ("gossip", lambda c: c["proof"]["sets"].pop()),
