@@ -108,3 +108,18 @@ def test_far_from_a_good_time_a_search_begins_anew():
     second = len(program.begun)
     list(search.plans(2.2, 3.5, 3.1, []))
     assert 0 not in program.begun[second:]
+
+
+class Many(Recorded):
+    """A program of 110 link classes, as a broadcast has on two MI250 boxes."""
+
+    @property
+    def link_classes(self) -> int:
+        return 110
+
+
+def test_more_link_classes_have_fewer_slots():
+    """1500 rows are 13 slots of 110 link classes."""
+    for program, most in ((Recorded(), 24), (Many(), 13)):
+        list(SlotSearch(program, 1, gaps=[1]).plans(1e6, 1e9, 0, []))
+        assert max(slots for slots, _ in program.tried) == most
