@@ -128,3 +128,15 @@ def test_each_program_begins_with_the_basis_before(monkeypatch: pytest.MonkeyPat
         assert fresh > 0
         assert start.columns.tolist() == [*kept, *[Place.LOWER] * fresh, basis.columns[-1]]
         assert start.rows.tolist() == basis.rows.tolist()
+
+
+@pytest.mark.parametrize(("slots", "gap"), [(5, 1), (10, 2)])
+def test_mi250_attains_the_bound_of_separate_flows(slots: int, gap: int):
+    """Where each receiver has a flow of its own, a linear program delivers 93.75 in five slots.
+
+    Twice as many slots of half the latency deliver twice as much.
+    """
+    parts = Parts.of(load_topology("mi250:boxes=1"), alpha_us=10)
+    plan = program_of(parts).solved(slots, gap, [])
+    assert plan is not None
+    assert plan.value == pytest.approx(93.75 * gap, rel=0.01)
