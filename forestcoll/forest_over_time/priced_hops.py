@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -31,7 +32,7 @@ _TIE = 1e-9
 equally fast ones that of fewer links. Any path is right; only the search depends on it."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Hops:
     """The cheapest path of every pair of GPUs, by rank.
 
@@ -39,22 +40,24 @@ class Hops:
     ----------
     cost : float array of shape (N, N)
         Infinite where no path leads without passing a GPU.
-    latency : int array of shape (N, N)
-        In ticks; no meaning where the cost is infinite.
     """
 
     cost: Floats
-    latency: Ints
     _before: Ints = field(repr=False)
-    _gpus: Sequence[int] = field(repr=False)
-    _nodes: int
+    _network: HopNetwork = field(repr=False)
+
+    @cached_property
+    def latency(self) -> Ints:
+        """In ticks, of shape (N, N); no meaning where the cost is infinite."""
+        return self._network.latencies(self._before)
 
     def path(self, parent: int, child: int) -> tuple[int, ...]:
         """Return the nodes of a hop, both GPUs included."""
-        nodes = [self._gpus[child]]
-        while (node := int(self._before[parent, nodes[-1]])) < self._nodes:
+        gpus = self._network.gpus
+        nodes = [gpus[child]]
+        while (node := int(self._before[parent, nodes[-1]])) < self._network.links.nodes:
             nodes.append(node)
-        return (self._gpus[parent], *nodes[::-1])
+        return (gpus[parent], *nodes[::-1])
 
 
 class HopNetwork:
@@ -76,6 +79,9 @@ class HopNetwork:
         self._head = np.array(links.head, dtype=np.int64)
         self._latency = np.array(links.latency, dtype=np.int64)
         self._size = links.nodes + len(self.gpus)
+        self._order = np.lexsort((self._head, self._tail))
+        degrees = np.bincount(self._tail, minlength=self._size)
+        self._first = np.concatenate([[0], np.cumsum(degrees)])
 
     def hops(self, prices: Floats | None = None) -> Hops:
         """Return the cheapest hops by prices of the links; the fastest if none are given."""
@@ -84,17 +90,11 @@ class HopNetwork:
         if prices is not None:
             scale = float(prices.max(initial=0.0)) or 1.0
             weight = np.maximum(prices, 0) + _TIE * scale * weight
-        graph = sp.csr_matrix((weight, (self._tail, self._head)), shape=(self._size,) * 2)
+        rows = (weight[self._order], self._head[self._order], self._first)
+        graph = sp.csr_matrix(rows, shape=(self._size,) * 2)
         starts = self._size - len(self.gpus) + np.arange(len(self.gpus))
         cost, before = dijkstra(graph, indices=starts, return_predecessors=True)
-        ends = np.array(self.gpus)
-        return Hops(
-            cost=cost[:, ends],
-            latency=self._latencies(before, ends),
-            _before=before.astype(np.int64),
-            _gpus=self.gpus,
-            _nodes=self.links.nodes,
-        )
+        return Hops(cost[:, self.gpus], before.astype(np.int64), self)
 
     def links_of(self, path: Sequence[int]) -> list[int]:
         """Return the links of a path, by place."""
@@ -104,8 +104,12 @@ class HopNetwork:
         """Return the latency of a path, in ticks."""
         return sum(self.links.latency[link] for link in self.links_of(path))
 
-    def _latencies(self, before: npt.NDArray[np.int32], ends: Ints) -> Ints:
-        """Add up the latencies of all paths at once, link by link from their ends."""
+    def latencies(self, before: Ints) -> Ints:
+        """Return the latency of the path from each GPU to each, by the nodes before their ends.
+
+        All paths are added up at once, link by link from their ends.
+        """
+        ends = np.array(self.gpus)
         of_link = sp.csr_matrix(
             (self._latency + 1, (self._tail, self._head)), shape=(self._size,) * 2
         )

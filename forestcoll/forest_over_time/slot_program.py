@@ -16,7 +16,7 @@ Source:  ours; docs/mathematics/forests-over-time.md. The value depends on K and
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,7 +26,7 @@ from forestcoll.forest_over_time.priced_slots import cheaper_slots, grown_tree
 from forestcoll.forest_over_time.rate_program import Limits, distinct_rows
 from forestcoll.forest_over_time.rotations import Orbit, link_classes
 from forestcoll.forest_over_time.timed_trees import TimedTree
-from forestcoll.solver.linear_program import Program, Settings
+from forestcoll.solver.linear_program import Basis, Place, Program, Settings
 from forestcoll.solver.solve import solve
 
 __all__ = ["ColumnSearch", "SlotPlan", "SlotProgram", "SlottedTree", "loads_in_slots"]
@@ -188,6 +188,7 @@ class ColumnSearch:
         self._columns: dict[SlottedTree, Floats] = {}
         self._idle: dict[SlottedTree, int] = {}  # rounds without use
         self._amounts = np.zeros(0)
+        self._basis: Basis | None = None  # of the columns that ``_amounts`` has
         self._random = np.random.default_rng(0)
         self._links = self._smooth = np.ones((slots, program.link_classes))
         self._roots = np.full(len(program.orbits), np.inf)
@@ -255,6 +256,7 @@ class ColumnSearch:
                 # for the check of the multipliers, and loose, or they would take the links' prices.
                 np.append(np.full(len(columns), 2.0), 2.0 * float(np.abs(rows[:, :-1]).sum())),
                 maximise=True,
+                start=self._start(),
             ),
             Settings(seconds=_SECONDS),
         )
@@ -262,6 +264,7 @@ class ColumnSearch:
         assert duals is not None  # of a linear program that was solved
         first = not self._amounts.size
         self._amounts = np.maximum(found.x[:-1], 0)
+        self._basis = found.basis
         self._drop_idle()
         self._links = np.maximum(duals[:places], 0).reshape(self._slots, program.link_classes)
         self.read(duals[places:])
@@ -269,6 +272,14 @@ class ColumnSearch:
             self._links if first else _SMOOTH * self._smooth + (1 - _SMOOTH) * self._links
         )
         return float(found.x[-1])
+
+    def _start(self) -> Basis | None:
+        """Return the basis before, in which columns that are new carry nothing."""
+        if self._basis is None:
+            return None
+        known = self._basis.columns
+        fresh = np.full(len(self._columns) + 1 - len(known), Place.LOWER, dtype=np.int8)
+        return replace(self._basis, columns=np.concatenate([known[:-1], fresh, known[-1:]]))
 
     def _drop_idle(self) -> None:
         """Forget trees that were of no use for some rounds: later programs are smaller."""
@@ -280,6 +291,9 @@ class ColumnSearch:
             else:
                 kept.append(place)
         self._amounts = self._amounts[kept]
+        if self._basis is not None:
+            columns = self._basis.columns[[*kept, -1]]
+            self._basis = replace(self._basis, columns=columns)
 
     def priced(self) -> bool:
         """Add trees of low price; return whether there were any."""
@@ -336,7 +350,7 @@ class ColumnSearch:
     ) -> Iterator[tuple[float, Ints, Ints]]:
         """Yield the price, parents and slots of a grown tree of an orbit, and of those in use."""
         grown = grown_tree(prices, self._program.orbits[place].roots[0], self._gap)
-        starts = [*parents] if grown is None else [grown[0], *parents]
+        starts = [*parents] if grown is None else [grown[1], *parents]
         for one in starts[: _STARTS + 1]:
             better = cheaper_slots(prices, one, self._gap)
             if better is not None:

@@ -28,7 +28,7 @@ Known = dict[int, dict[SlottedTree, None]]
 
 _GAPS = (1, 2, 3, 6)
 _FINE, _FAR = 6, 1.1  # so fine slots only where others take over a tenth longer than a good time
-_MOST_SLOTS, _MOST_ROWS = 24, 600
+_MOST_SLOTS, _MOST_ROWS = 24, 1500
 
 
 class SlotSearch:

@@ -108,6 +108,19 @@ def depth_bounded_trees(num_nodes: int, tail: Annotated[NDArray[numpy.int32], di
     Search for depth-bounded trees of little congestion, from given parents (ranks; if empty, trees are grown), until a bound or a number of examined links is reached. Return their parents, and the paths of their links: tail, head, first path, trees, first hop, hops.
     """
 
+def grown_tree(prices: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], root: int, gap: int) -> tuple[float, Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]] | None:
+    """
+    Grow a tree by cheapest paths, by prices of shape (slots, senders, receivers). Return its price, parents and slots; None if there are too few slots.
+    """
+
+def best_slots(prices: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], parent: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], gap: int) -> tuple[float, Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]] | None:
+    """
+    Return the least price of given parents, the parents, and the slots that attain it.
+    """
+
+def cheaper_slots(prices: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], parent: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], gap: int) -> tuple[float, Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]] | None:
+    """Improve a tree by moves of GPUs. Return its price, parents and slots."""
+
 def shortcut_names() -> tuple[str, ...]:
     """Return the names of the shortcuts, by number."""
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from enum import IntEnum
 from numbers import Integral, Real
 from typing import Any
 
@@ -26,7 +27,17 @@ import scipy.sparse as sp
 
 from forestcoll.errors import InvalidParameterError
 
-__all__ = ["LEAST_ENTRY", "Program", "Settings", "Solution", "Vector", "dual_bound", "violation"]
+__all__ = [
+    "LEAST_ENTRY",
+    "Basis",
+    "Place",
+    "Program",
+    "Settings",
+    "Solution",
+    "Vector",
+    "dual_bound",
+    "violation",
+]
 
 Vector = npt.NDArray[np.float64]
 
@@ -46,6 +57,28 @@ LARGEST_SEED = 2_000_000_000
 """Gurobi's limit; the others take a little more."""
 
 
+class Place(IntEnum):
+    """Where a basis has a column or a row: at a bound, or between them."""
+
+    LOWER = 0
+    BASIC = 1
+    UPPER = 2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Basis:
+    """A corner of a linear program, from which a simplex method can go on.
+
+    Parameters
+    ----------
+    columns, rows : int8 array, one entry a column or row
+        Values of :class:`Place`.
+    """
+
+    columns: npt.NDArray[np.int8]
+    rows: npt.NDArray[np.int8]
+
+
 @dataclass(frozen=True, slots=True)
 class Program:
     """A linear program; with ``whole`` a mixed-integer one.
@@ -60,6 +93,8 @@ class Program:
     maximise : bool
     whole : bool array, one entry a column, optional
         Which variables are whole numbers; none if not given.
+    start : Basis, optional
+        Of a similar program, for the method "highs" to begin with; the optimum is the same.
 
     Raises
     ------
@@ -75,6 +110,7 @@ class Program:
     upper: Vector
     maximise: bool = False
     whole: npt.NDArray[np.bool_] | None = None
+    start: Basis | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         matrix = sp.csr_array(self.matrix, dtype=np.float64)
@@ -104,6 +140,14 @@ class Program:
                     f"{what} {where} of the program is bounded by {low[where]} from below and by "
                     f"{high[where]} from above"
                 )
+        if self.start is not None and (len(self.start.rows), len(self.start.columns)) != (
+            rows,
+            columns,
+        ):
+            raise InvalidParameterError(
+                f"the program's start is of {len(self.start.rows)} rows and "
+                f"{len(self.start.columns)} columns; its matrix has {rows} and {columns}"
+            )
 
     @property
     def as_minimisation(self) -> Program:
@@ -197,6 +241,8 @@ class Solution:
         The largest amount by which a row or a bound is missed, computed from x.
     settings : Settings
         With the method and tolerances that were used.
+    basis : Basis, optional
+        Of the optimum, if a simplex method of HiGHS found it.
     """
 
     status: str
@@ -206,6 +252,7 @@ class Solution:
     row_duals: Vector | None = field(repr=False)
     violation: float
     settings: Settings
+    basis: Basis | None = field(default=None, repr=False)
 
 
 def violation(program: Program, x: Vector) -> float:

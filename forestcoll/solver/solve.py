@@ -17,6 +17,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -103,7 +104,13 @@ def solve(program: Program, settings: Settings) -> Solution:
     module, function = METHODS[settings.method]
     run = getattr(importlib.import_module(module), function)
     asked, scaling = scaled(program.as_minimisation)
-    return _judged(program, settings, scaling.undone(run(asked, settings)))
+    try:
+        return _judged(program, settings, scaling.undone(run(asked, settings)))
+    except SolverError:
+        if program.start is None:
+            raise
+    # From a basis HiGHS may end with multipliers that are a little off.
+    return solve(replace(program, start=None), settings)
 
 
 def _check_method(program: Program, method: str) -> None:
@@ -173,6 +180,7 @@ def _solution(status: str, program: Program, settings: Settings, answer: Answer)
         row_duals=sign * answer.row_duals if vouched and answer.row_duals is not None else None,
         violation=violation(program, answer.x),
         settings=settings,
+        basis=answer.basis if vouched else None,
     )
 
 

@@ -46,7 +46,13 @@ def test_trees_are_trees_and_near_the_cheapest(seed: int):
     chance = np.random.default_rng(seed)
     size, limit = 5, 2
     cost = chance.uniform(1, 9, (size, size))
-    hops = Hops(cost, np.ones((size, size), dtype=np.int64), cost.astype(np.int64), range(size), 5)
+    pairs = ", ".join(f"a{u} - a{v}: 1 1" for u, v in itertools.combinations(range(1, 6), 2))
+    network = Parts.of(network_of("a1..5", pairs)).hops
+    prices = np.array(
+        [cost[ends] for ends in zip(network.links.tail, network.links.head, strict=True)]
+    )
+    hops = network.hops(prices)
+    assert (np.abs(hops.cost - cost) <= 1e-6)[~np.eye(size, dtype=np.bool_)].all()
     found = cheaper_tree(hops, fastest_tree(hops, 0), limit)
     assert arrivals(hops, found).max() <= limit
     best = min(

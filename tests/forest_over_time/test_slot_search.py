@@ -127,3 +127,18 @@ def test_a_time_limit_ends_the_plans_and_other_errors_stop_the_search():
     assert len(list(SlotSearch(Late(TimeLimitError("late")), 1).plans(2.2, 3.5, 1.5, []))) == 1
     with pytest.raises(ValueError, match="wrong"):
         list(SlotSearch(Late(ValueError("wrong")), 1).plans(2.2, 3.5, 1.5, []))
+
+
+class Many(Recorded):
+    """A program of 110 link classes, as a broadcast has on two MI250 boxes."""
+
+    @property
+    def link_classes(self) -> int:
+        return 110
+
+
+def test_more_link_classes_have_fewer_slots():
+    """1500 rows are 13 slots of 110 link classes."""
+    for program, most in ((Recorded(), 24), (Many(), 13)):
+        list(SlotSearch(program, 1, gaps=[1]).plans(1e6, 1e9, 0, []))
+        assert max(slots for slots, _ in program.tried) == most

@@ -9,7 +9,7 @@ import pytest
 from forestcoll.errors import (
     InvalidParameterError,
 )
-from forestcoll.solver.linear_program import Program, dual_bound
+from forestcoll.solver.linear_program import Basis, Program, dual_bound
 from tests.solver.programs import INF, TOLERANCE, settings, small
 
 
@@ -62,3 +62,6 @@ def test_programs_are_checked() -> None:
         Program(one, [[1.0]], one, one, 2 * one, one)
     with pytest.raises(InvalidParameterError, match="matrix holds NaN"):
         Program(one, [[math.inf]], one, one, one, one)
+    basis = Basis(np.zeros(2, dtype=np.int8), np.zeros(1, dtype=np.int8))
+    with pytest.raises(InvalidParameterError, match="start is of 1 rows and 2 columns"):
+        Program(one, [[1.0]], one, one, one, one, start=basis)

@@ -1,5 +1,7 @@
 """One interface to all solvers: the same answers, and nothing believed."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -11,8 +13,16 @@ from forestcoll.errors import (
     UnknownMethodError,
     UnsupportedError,
 )
+from forestcoll.solver.backends import highs
 from forestcoll.solver.backends.answer import Answer, Outcome
-from forestcoll.solver.linear_program import Program, dual_bound, violation
+from forestcoll.solver.linear_program import (
+    Basis,
+    Place,
+    Program,
+    Settings,
+    dual_bound,
+    violation,
+)
 from forestcoll.solver.solve import METHODS, available_methods, solve
 from forestcoll.solver.solve import _judged as judged
 from tests.solver.programs import INF, TOLERANCE, hard, settings, small
@@ -62,6 +72,47 @@ def test_all_methods_agree_on_random_programs(method: str) -> None:
         found = solve(program, settings(method))
         assert found.objective == pytest.approx(best, rel=1e-6)
         assert found.bound == pytest.approx(best, rel=1e-6)
+
+
+def square() -> Program:
+    """Maximise x + y below x + y <= 1: both corners are best."""
+    return Program(np.ones(2), [[1, 1]], -INF * np.ones(1), np.ones(1), np.zeros(2), np.ones(2),
+        maximise=True,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("basic", [0, 1])
+def test_a_program_begins_with_its_basis(basic: int) -> None:
+    """Of two best corners the one that it begins with is found, and returned as a basis."""
+    columns = np.full(2, Place.LOWER, dtype=np.int8)
+    columns[basic] = Place.BASIC
+    start = Basis(columns, np.full(1, Place.UPPER, dtype=np.int8))
+    found = solve(replace(square(), start=start), settings())
+    assert found.x == pytest.approx([1 - basic, basic])
+    assert found.basis is not None
+    assert found.basis.columns.tolist() == columns.tolist()
+    assert found.basis.rows.tolist() == [Place.UPPER]
+
+
+def test_a_basis_of_too_few_columns_is_completed() -> None:
+    start = Basis(np.full(2, Place.LOWER, dtype=np.int8), np.full(1, Place.UPPER, dtype=np.int8))
+    assert solve(replace(square(), start=start), settings()).objective == pytest.approx(1)
+
+
+def test_what_a_basis_misleads_is_solved_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A solver that ends with wrong multipliers after a start is asked again without it."""
+    asked = []
+
+    def run(program: Program, given: Settings) -> Answer:
+        asked.append(program.start)
+        answer = highs.run(replace(program, start=None), given)
+        return answer if program.start is None else replace(answer, row_duals=np.zeros(1))
+
+    monkeypatch.setitem(METHODS, "highs", ("tests.solver.test_solve", "_misled"))
+    monkeypatch.setattr("tests.solver.test_solve._misled", run, raising=False)
+    start = Basis(np.full(2, Place.LOWER, dtype=np.int8), np.full(1, Place.UPPER, dtype=np.int8))
+    assert solve(replace(square(), start=start), settings()).objective == pytest.approx(1)
+    assert asked == [start, None]
 
 
 @pytest.mark.parametrize("method", available_methods())

@@ -123,7 +123,8 @@ class _CommonSearch(ColumnSearch):
         for begin in sorted(begins):
             for price, parent, slot in super().improved(place, prices[begin:], few):
                 at = np.where(slot < 0, slot, slot + begin)
-                yield price + self._wait(place, int(at[at >= 0].min())), parent, at
+                wait = self._wait(place, int(at[at >= 0].min()))
+                yield price * float(self._sizes[place]) + wait, parent, at
 
     def _wait(self, orbit: int, first: int) -> float:
         """Return the price of a first slot: more for early sums, less for early reductions."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from forestcoll.solver.linear_program import Vector
+from forestcoll.solver.linear_program import Basis, Vector
 
 __all__ = ["Answer", "Outcome"]
 
@@ -36,6 +36,8 @@ class Answer:
         solver's last values: any multipliers prove a bound, if a weak one.
     bound : float, optional
         Lower bound on the minimum for programs with integer variables, where no duals prove one.
+    basis : Basis, optional
+        Of the optimum.
     """
 
     outcome: Outcome
@@ -43,3 +45,4 @@ class Answer:
     x: Vector | None = None
     row_duals: Vector | None = None
     bound: float | None = None
+    basis: Basis | None = None

@@ -8,7 +8,7 @@ import numpy as np
 from forestcoll.errors import InvalidParameterError
 from forestcoll.native.standard_output import printed_as_errors
 from forestcoll.solver.backends.answer import Answer, Outcome
-from forestcoll.solver.linear_program import LEAST_ENTRY, Program, Settings
+from forestcoll.solver.linear_program import LEAST_ENTRY, Basis, Place, Program, Settings
 
 __all__ = ["run"]
 
@@ -29,6 +29,13 @@ _OUTCOME = {
     _STATUS.kSolutionLimit: Outcome.LIMIT,
 }
 
+_TO_HIGHS = {
+    Place.LOWER: highspy.HighsBasisStatus.kLower,
+    Place.BASIC: highspy.HighsBasisStatus.kBasic,
+    Place.UPPER: highspy.HighsBasisStatus.kUpper,
+}
+_FROM_HIGHS = {status: place for place, status in _TO_HIGHS.items()}
+
 
 def run(program: Program, settings: Settings) -> Answer:
     """Solve a minimisation.
@@ -42,6 +49,8 @@ def run(program: Program, settings: Settings) -> Answer:
     _configure(highs, program, settings)
     if highs.passModel(_model(program)) == highspy.HighsStatus.kError:
         return Answer(Outcome.FAILED, "refused the model")
+    if program.start is not None and program.whole is None:
+        highs.setBasis(_highs_basis(program.start))
     with printed_as_errors():
         returned = highs.run()
     status = highs.getModelStatus()
@@ -57,6 +66,7 @@ def run(program: Program, settings: Settings) -> Answer:
         x=np.array(solution.col_value) if feasible and solution.value_valid else None,
         row_duals=np.array(solution.row_dual) if solution.dual_valid and not mixed else None,
         bound=float(info.mip_dual_bound) if mixed else None,
+        basis=_basis(highs.getBasis()) if not mixed else None,
     )
 
 
@@ -70,7 +80,9 @@ def _configure(highs: highspy.Highs, program: Program, settings: Settings) -> No
         "small_matrix_value": LEAST_ENTRY,
         # With whole variables another choice would solve the relaxation and call it optimal.
         "solver": "choose" if program.whole is not None else _ALGORITHM[settings.method],
-        "simplex_strategy": _PRIMAL if _only_feasible(program) else _DUAL,
+        "simplex_strategy": _strategy(program),
+        # From a basis few steps are left, and bounds that are moved cost more than they save.
+        "primal_simplex_bound_perturbation_multiplier": float(program.start is None),
         "primal_feasibility_tolerance": max(settings.tolerance, 1e-10),
         "dual_feasibility_tolerance": max(settings.tolerance, 1e-10),
         "ipm_optimality_tolerance": max(settings.tolerance, 1e-12),
@@ -86,9 +98,32 @@ def _configure(highs: highspy.Highs, program: Program, settings: Settings) -> No
             raise AssertionError(f"HiGHS refused {name} = {value!r}")
 
 
-def _only_feasible(program: Program) -> bool:
-    """Whether any feasible point will do: then the dual simplex has no objective to follow."""
-    return program.whole is None and not program.cost.any()
+def _strategy(program: Program) -> int:
+    """Return the primal simplex where any feasible point will do, or one is known.
+
+    In the first case the dual simplex has no objective to follow.
+    """
+    any_will_do = program.whole is None and not program.cost.any()
+    return _PRIMAL if any_will_do or program.start is not None else _DUAL
+
+
+def _highs_basis(start: Basis) -> highspy.HighsBasis:
+    """Return a basis for HiGHS to complete, if it has too few or dependent columns."""
+    basis = highspy.HighsBasis()
+    basis.col_status = [_TO_HIGHS[one] for one in start.columns.tolist()]
+    basis.row_status = [_TO_HIGHS[one] for one in start.rows.tolist()]
+    basis.valid, basis.alien = True, True
+    return basis
+
+
+def _basis(found: highspy.HighsBasis) -> Basis | None:
+    if not found.valid:
+        return None
+    columns, rows = (
+        np.array([_FROM_HIGHS.get(one, Place.LOWER) for one in places], dtype=np.int8)
+        for places in (found.col_status, found.row_status)
+    )
+    return Basis(columns, rows)
 
 
 def _model(program: Program) -> highspy.HighsLp:

@@ -3,9 +3,12 @@
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from forestcoll.forest_over_time.common_slots.common_program import CommonProgram
+from forestcoll.forest_over_time.slot_program import SlottedTree
+from forestcoll.forest_over_time.timed_trees import TimedTree
 from forestcoll.topology import load_topology
 from forestcoll.topology.shared_capacity import SharedCapacity
 from tests.forest_over_time.common_slots.on_common_path import of_middle
@@ -78,3 +81,31 @@ def test_roots_of_little_latency_sum_up_more_on_mi250():
     assert plan is not None
     roots = {parts.orbits[one.orbit].roots[0] for one, _ in plan.moves}
     assert roots == {1}
+
+
+def test_trees_are_found_in_the_order_of_their_price():
+    """A tree's loads, of all roots of its orbit, with its wait: what the linear program asks for.
+
+    So trees of different first slots compare as they do there.
+    """
+    parts = Parts.of(load_topology("mi250:boxes=1"), alpha_us=10)
+    program = CommonProgram(parts.hops, parts.orbits, parts.limits)
+    search = program._search(8, 1)
+    search.priced()
+    for _ in range(6):
+        search.solve()
+        search.priced()
+    search.solve()
+    hops = [parts.hops.hops(one) for one in search.of_links(program.link_prices(search._links))]
+    prices = np.stack([one.cost for one in hops])
+    prices[:, range(16), range(16)] = np.inf
+    root, waits = parts.orbits[1].roots[0], 0
+    parents = [np.array(one.tree.parent) for one, _ in search.in_use(1.0) if one.orbit == 1]
+    for price, parent, slot in search.improved(1, prices, parents):
+        tree = TimedTree.of(hops[0], root, parent)
+        one = SlottedTree(1, tree, tuple(slot.tolist()))
+        loads = float((program.rows(search.loads(one)) * search._links).sum())
+        everything = search._data * search._sizes[1]
+        assert price == pytest.approx(loads + everything - search.brings(one), abs=1e-6)
+        waits += search.brings(one) != everything
+    assert waits

@@ -17,5 +17,6 @@ NB_MODULE(_core, m) {
   bind_paper(m);
   bind_simulation(m);
   bind_bounded_depth(m);
+  bind_forest_over_time(m);
   bind_shortcuts(m);
 }

@@ -40,6 +40,7 @@ void bind_path_recovery(nb::module_& m);
 void bind_paper(nb::module_& m);
 void bind_simulation(nb::module_& m);
 void bind_bounded_depth(nb::module_& m);
+void bind_forest_over_time(nb::module_& m);
 void bind_shortcuts(nb::module_& m);
 
 }  // namespace forestcoll
