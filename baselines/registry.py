@@ -48,42 +48,42 @@ MODULES = (
 
 
 class _Registry(Mapping[str, Method]):
-    """Methods by name; a module is loaded when no earlier module has the requested name.
+    """Methods by name; modules are loaded until one has the requested name.
 
-    Some methods take longer to load than others to run.
+    Some methods take longer to load than others to run. Most have the name of their module, which
+    is loaded first.
     """
 
     def __init__(self, modules: Sequence[str]) -> None:
-        self._left = list(modules)
-        self._found: dict[str, Method] = {}
+        self._modules = tuple(modules)
+        self._loaded: dict[str, dict[str, Method]] = {}
         self._lock = RLock()
 
     def __getitem__(self, name: str) -> Method:
+        stem = name.replace("-", "_")
         with self._lock:
-            while name not in self._found and self._left:
-                self._load(self._left[0])
-        return self._found[name]
+            for module in sorted(self._modules, key=lambda one: one.rpartition(".")[2] != stem):
+                if name in (found := self._methods(module)):
+                    return found[name]
+        raise KeyError(name)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._all())
+        with self._lock:
+            return iter([name for module in self._modules for name in self._methods(module)])
 
     def __len__(self) -> int:
-        return len(self._all())
+        return len(list(iter(self)))
 
-    def _all(self) -> dict[str, Method]:
-        with self._lock:
-            while self._left:
-                self._load(self._left[0])
-        return self._found
-
-    def _load(self, module: str) -> None:
-        found = {}
-        for method in import_module(module).METHODS:
-            if method.name in self._found or method.name in found:
-                raise ValueError(f"{module} names a second method {method.name!r}")
-            found[method.name] = replace(method, generate=on_planes(method.generate))
-        self._found.update(found)
-        self._left.remove(module)
+    def _methods(self, module: str) -> dict[str, Method]:
+        if module not in self._loaded:
+            known = {name for found in self._loaded.values() for name in found}
+            made: dict[str, Method] = {}
+            for method in import_module(module).METHODS:
+                if method.name in known or method.name in made:
+                    raise ValueError(f"{module} names a second method {method.name!r}")
+                made[method.name] = replace(method, generate=on_planes(method.generate))
+            self._loaded[module] = made
+        return self._loaded[module]
 
 
 METHODS: Mapping[str, Method] = _Registry(MODULES)

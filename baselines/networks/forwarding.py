@@ -237,16 +237,16 @@ def _written(pairs: Numbers, first: Numbers, many: Numbers, chains: _Chains) -> 
     """Write the nodes of the paths of each pair, which have consecutive numbers."""
     number = np.repeat(first - (np.cumsum(many) - many), many) + np.arange(many.sum())
     lengths, hops = [np.zeros(1, dtype=np.int64)], [np.zeros(0, dtype=np.int32)]
+    at = chains.at.astype(np.int32)
     for start in range(0, len(number), _AT_ONCE):
-        here = number[start : start + _AT_ONCE]
-        columns, taken = [chains.at[here]], [np.ones(len(here), dtype=np.bool_)]
-        while (moved := (onward := chains.onward[here]) != here).any():
-            here = onward
-            columns.append(chains.at[here])
-            taken.append(moved)
-        mask = np.stack(taken, axis=1)
-        lengths.append(mask.sum(axis=1))
-        hops.append(np.stack(columns, axis=1, dtype=np.int32, casting="same_kind")[mask])
+        rows = [number[start : start + _AT_ONCE]]
+        while ((onward := chains.onward.take(rows[-1])) != rows[-1]).any():
+            rows.append(onward)
+        left = np.array(rows)  # by hop and path, the rest of the path
+        goes_on = np.ones(left.shape, dtype=np.bool_)
+        np.not_equal(left[1:], left[:-1], out=goes_on[1:])
+        lengths.append(goes_on.sum(axis=0))
+        hops.append(at.take(left.T.take(np.flatnonzero(goes_on.T))))
     return Routes(
         tail=pairs[:, 0],
         head=pairs[:, 1],

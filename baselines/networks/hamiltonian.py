@@ -5,7 +5,7 @@ Problem: find the Hamiltonian paths from a node, all of them if there are few; o
 Output:  paths as tuples of nodes, cached. An empty result proves nothing if the search stopped
          early.
 Cost:    at most ``LOOKS`` extensions (an MI250 box of 16 GPUs needs 13,000 a start, for 412 paths);
-         none for a cycle where degrees, a cut node or two uneven sides rule it out.
+         for a cycle two a node where degrees, a cut node or two uneven sides rule it out.
 Source:  depth-first search. Cycles on two-way links: Posa's extension and rotation, with
          Warnsdorff's choice of the successor with the fewest free successors. Disjoint cycles:
          repeated removal of a cycle, with retries that break ties in other ways.
@@ -61,8 +61,8 @@ def find_paths(successors: Successors, start: int) -> tuple[Path, ...]:
 def excludes_cycle(successors: Successors) -> bool:
     """Whether a simple test proves that a graph of two-way links has no Hamiltonian cycle.
 
-    The tests: a node with fewer than two neighbours, a cut node, or a bipartite graph with sides
-    of different size.
+    The tests: parts without a link between them, a node with fewer than two neighbours, a bipartite
+    graph with sides of different size, or a cut node.
 
     Examples
     --------
@@ -71,15 +71,19 @@ def excludes_cycle(successors: Successors) -> bool:
     """
     if len(successors) < 3:
         return not all(successors)
+    side, queue = {0: 0}, [0]
+    for node in queue:
+        new = [v for v in successors[node] if v not in side]
+        side |= dict.fromkeys(new, 1 - side[node])
+        queue += new
+    if len(side) < len(successors) or min(map(len, successors)) < 2:
+        return True
+    links = [(u, v) for u, row in enumerate(successors) for v in row]
+    if 2 * sum(side.values()) != len(side) and all(side[u] != side[v] for u, v in links):
+        return True
     import networkx as nx
 
-    graph = nx.Graph((u, v) for u, row in enumerate(successors) for v in row)
-    if len(graph) < len(successors) or not nx.is_biconnected(graph):
-        return True
-    if not nx.is_bipartite(graph):
-        return False
-    one, other = nx.bipartite.sets(graph)
-    return len(one) != len(other)
+    return not nx.is_biconnected(nx.Graph(links))
 
 
 @lru_cache(maxsize=1024)
@@ -88,11 +92,12 @@ def find_cycle(successors: Successors) -> Path | None:
 
     A path is extended; if it cannot be, its tail is reversed at a neighbour of its end.
     """
-    if excludes_cycle(successors):
-        return None
     path, inside = [0], {0}
     dead_ends: set[int] = set()
     for look in range(LOOKS):
+        # Most searches end before this test, whose library takes longer to load than they do.
+        if look == 2 * len(successors) and excludes_cycle(successors):
+            return None
         end = path[-1]
         if free := [v for v in successors[end] if v not in inside]:
             path.append(min(free, key=lambda v: sum(w not in inside for w in successors[v])))

@@ -38,7 +38,7 @@ from forestcoll.problem.limits import Limits, check_seconds
 from forestcoll.problem.price_bound import PriceBound
 from forestcoll.problem.rate_bound import RateBound
 from forestcoll.problem.weights import rank_of_root, weights_for
-from forestcoll.schedule import cost, verify
+from forestcoll.schedule import verify
 from forestcoll.schedule.allreduce import Allreduce, AnySchedule
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.topology import Topology, group
@@ -332,8 +332,7 @@ def _forestcoll(
     try:
         with time_limit(clock.left()):
             made = _made(topology, asked)
-            verify(made)
-            rate = cost(made).algbw_gb_s
+            rate = verify(made).algbw_gb_s
     except TimeLimitError:
         return clock.late("ForestColl", topology, collective), None
     proof = made.bound if isinstance(made, Allreduce) else None
@@ -362,8 +361,7 @@ def _method(
         with time_limit(clock.left()):
             asked = {} if root is None else {"root": root}
             made = method.run(topology, collective, asked, Limits(seconds=clock.left()))
-            verify(made)
-            rate = cost(made).algbw_gb_s
+            rate = verify(made).algbw_gb_s
     except TimeLimitError:
         return clock.late(what, topology, collective)
     except ForestCollError as error:

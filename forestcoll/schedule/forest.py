@@ -27,6 +27,9 @@ __all__ = ["Forest", "Path", "Routes", "Tree"]
 _ENTRIES = 2**18
 """Entries of the table of parents that are processed together."""
 
+_TOGETHER = 2**17
+"""Hops that are looked up together: few enough to stay in the cache."""
+
 
 @dataclass(frozen=True, slots=True)
 class Path:
@@ -106,21 +109,25 @@ class Routes(ByValue):
         known = tail.astype(np.int64) * size + head  # sorted, as the links are
         within = np.ones(len(self.hop), dtype=np.bool_)
         within[self.first_hop[1:] - 1] = False  # the last node of a path begins no link
-        wanted = (self.hop[:-1].astype(np.int64) * size + self.hop[1:])[within[:-1]]
-        # A table of all node pairs pays if there are more hops than pairs. Keys out of range, of a
-        # wrong schedule, go to the search, which cannot index outside.
-        if size**2 > len(wanted) or wanted.min() < 0 or wanted.max() >= size**2:
-            place = np.searchsorted(known, wanted)
-        else:
-            table = np.full(size**2, len(known), dtype=np.int64)
+        within[-1:] = False
+        # A table of all node pairs pays if there are more hops than pairs.
+        table = np.full(size**2 if size**2 <= len(self.hop) else 0, len(known), dtype=np.int64)
+        if len(table):
             table[known] = np.arange(len(known))
-            place = table[wanted]
-        if (np.append(known, -1)[place] != wanted).any():
-            raise VerificationError(
-                "the paths of this schedule use a link that is not in the topology; verify it "
-                "before costing it"
-            )
-        return place
+        keys = np.append(known, np.iinfo(np.int64).min)  # the last for what is not there
+        places = [np.zeros(0, dtype=np.int64)]
+        for start in range(0, len(self.hop), _TOGETHER):
+            hop = start + np.flatnonzero(within[start : start + _TOGETHER])
+            wanted = self.hop[hop].astype(np.int64) * size + self.hop[hop + 1]
+            # Keys out of range, of a wrong schedule, are cut to the table, and so not the wanted.
+            place = table.take(wanted, mode="clip") if len(table) else known.searchsorted(wanted)
+            if (keys.take(place) != wanted).any():
+                raise VerificationError(
+                    "the paths of this schedule use a link that is not in the topology; verify it "
+                    "before costing it"
+                )
+            places.append(place)
+        return np.concatenate(places)
 
     def paths(self) -> dict[tuple[int, int], tuple[Path, ...]]:
         """Return the paths of each logical link; the inverse of :meth:`from_paths`."""

@@ -10,11 +10,13 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from baselines import METHODS
 from baselines.interface.method import Schedule
+from baselines.registry import _Registry as Registry
 from forestcoll.core.optimality import optimum
 from forestcoll.errors import UnsupportedError, VerificationError
 from forestcoll.schedule import (
@@ -345,6 +347,34 @@ def test_solvers_are_imported_when_they_are_needed(module: str) -> None:
     program = f"import sys, {module}; print(sorted({heavy} & sys.modules.keys()))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (done.returncode, done.stdout.strip()) == (0, "[]")
+
+
+def test_a_method_is_looked_for_in_the_module_of_its_name_first() -> None:
+    """So a tree of NCCL loads no ring. One-shot has no such module, and comes with direct."""
+    program = """
+import sys
+from baselines import METHODS
+METHODS["nccl-tree"]
+print(METHODS["one-shot"].name, [f"baselines.libraries.{name}" in sys.modules
+    for name in ("nccl_tree", "ring", "direct", "pat")])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout.strip() == "one-shot [True, True, True, False]"
+    alone = program.replace('METHODS["one-shot"].name', "1")
+    done = subprocess.run([sys.executable, "-c", alone], capture_output=True, text=True)
+    assert done.stdout.strip() == "1 [True, False, False, False]"
+
+
+def test_methods_of_one_name_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In one module, and in two."""
+    one = METHODS["direct"]
+    for name, methods in {"a": (one,), "b": (one,), "twice": (one, one)}.items():
+        monkeypatch.setitem(sys.modules, name, SimpleNamespace(METHODS=methods))
+    for modules in (["a", "b"], ["twice"]):
+        with pytest.raises(ValueError, match=f"{modules[-1]} names a second method 'direct'"):
+            list(Registry(modules))
+    assert list(Registry(["a"])) == ["direct"]
+    assert "ring" not in Registry(["a"])
 
 
 LOADING = ("ring", "bfb", "all-to-all-lp", "blink", "multitree")

@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 from forestcoll.core.assembly import expand
+from forestcoll.errors import VerificationError
 from forestcoll.generation import generate
 from forestcoll.schedule import Routes
+from forestcoll.schedule import forest as module
 from forestcoll.schedule.forest import Path, Tree
 from forestcoll.schedule.verification.dispatch import verify
 from forestcoll.topology import load_topology
@@ -168,3 +170,21 @@ def test_routes_are_rows_sorted_by_link() -> None:
     assert routes.hop.tolist() == [0, 4, 6, 1, 0, 5, 2, 0, 2]
     assert routes.paths() == given
     assert Routes.from_paths({}).paths() == {}
+
+
+@pytest.mark.parametrize("copies", [1, 9])  # searched for; with more hops than pairs in a table
+@pytest.mark.parametrize("together", [1, 3, 1000])
+def test_hops_are_links_by_their_places(
+    copies: int, together: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the links by tail and head, 0 > 1 is number 0, 1 > 2 number 3, and 2 > 0 number 4."""
+    monkeypatch.setattr(module, "_TOGETHER", together)
+    topology = ring3().topology
+    paths = {(0, 1): (Path((0, 1), 1),) * copies, (1, 0): (Path((1, 2, 0), 1),) * copies}
+    routes = Routes.from_paths(paths)
+    assert routes.links_on(topology).tolist() == [0] * copies + [3, 4] * copies
+    for foreign in (-1, -(2**31), 2**31 - 1):
+        hop = routes.hop.copy()
+        hop[1] = foreign
+        with pytest.raises(VerificationError, match="a link that is not in the topology"):
+            replace(routes, hop=hop).links_on(topology)

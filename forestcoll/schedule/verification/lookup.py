@@ -1,7 +1,8 @@
 """Look-up of many whole numbers among sorted ones.
 
 Part of :func:`forestcoll.schedule.verify`. A binary search of a number takes many steps that miss
-the cache. A hash table finds most numbers in one step, and the search those that share a place.
+the cache. A hash table finds most numbers in one step, and the search those that share a place. No
+two numbers share one if all are small: then each is its own place.
 """
 
 from __future__ import annotations
@@ -15,30 +16,34 @@ __all__ = ["Lookup"]
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 by the golden ratio: spreads near numbers far apart
 _PLACES = 4  # for each number, at least
+_SMALL = 2**16  # numbers below it are their own places
 
 
 @dataclass(frozen=True)
 class Lookup:
     """A hash table of sorted numbers from 0 up, each once.
 
-    ``table`` has, at the place of each number, its index, or that of another one there.
+    ``table`` has, at the place of each number, its index, or that of another one there. ``shift``
+    is None if numbers are their own places.
     """
 
     known: npt.NDArray[np.int64]
     table: npt.NDArray[np.int32]
-    shift: np.uint64
+    shift: np.uint64 | None
 
     @classmethod
     def of(cls, known: npt.NDArray[np.int64]) -> Lookup:
         """Put the numbers into a table."""
-        bits = max(1, (_PLACES * len(known)).bit_length())
-        table, shift = np.full(1 << bits, len(known), dtype=np.int32), np.uint64(64 - bits)
-        table[_hashed(known, shift)] = np.arange(len(known))
+        small = len(known) > 0 and known[-1] < _SMALL
+        bits = 16 if small else max(1, (_PLACES * len(known)).bit_length())
+        shift = None if small else np.uint64(64 - bits)
+        table = np.full(1 << bits, len(known), dtype=np.int32)
+        table[_places(known, shift)] = np.arange(len(known))
         return cls(np.append(known, -1), table, shift)
 
     def find(self, wanted: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
         """Return the index of each number, and the length of the known ones where it is not."""
-        place = self.table[_hashed(wanted, self.shift)]
+        place = self.table.take(_places(wanted, self.shift), mode="clip")
         missed = np.flatnonzero(self.known[place] != wanted)
         if missed.size:
             searched = np.searchsorted(self.known[:-1], wanted[missed])
@@ -47,6 +52,8 @@ class Lookup:
         return place
 
 
-def _hashed(numbers: npt.NDArray[np.int64], shift: np.uint64) -> npt.NDArray[np.intp]:
+def _places(numbers: npt.NDArray[np.int64], shift: np.uint64 | None) -> npt.NDArray[np.intp]:
     """Return places in a table: the upper bits of products, which depend on all of a number's."""
+    if shift is None:
+        return numbers
     return ((numbers.view(np.uint64) * _ODD) >> shift).view(np.intp)

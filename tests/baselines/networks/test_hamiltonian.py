@@ -1,5 +1,7 @@
 """Tours over direct links: what is found visits every node once."""
 
+import subprocess
+import sys
 from itertools import pairwise, permutations
 from typing import Any
 
@@ -104,16 +106,30 @@ PETERSEN = tuple(
     [
         ((1,), (0, 2), (1,)),  # a path: its ends have one neighbour
         ((), (2, 3), (1, 3), (1, 2)),  # a node alone
+        ((1, 2), (0, 2), (0, 1), (4, 5), (3, 5), (3, 4)),  # two triangles
         ((1, 2), (0, 2), (0, 1, 3, 4), (2, 4), (2, 3)),  # two triangles that share a node
         ((2, 3, 4), (2, 3, 4), (0, 1), (0, 1), (0, 1)),  # sides of 2 and 3
     ],
 )
-def test_graphs_without_a_cycle_are_excluded_before_the_search(graph: Successors) -> None:
+def test_graphs_without_a_cycle_are_excluded_early_in_the_search(graph: Successors) -> None:
     """By degrees, a cut node, or sides of different size."""
+    assert excludes_cycle(graph)
     watched = Watched(graph)
-    assert excludes_cycle(watched)
+    find_cycle.cache_clear()
     assert find_cycle(watched) is None
-    assert watched.looks == 0
+    assert watched.looks < LOOKS / 100
+
+
+def test_most_searches_do_without_networkx() -> None:
+    """A ring has a cycle, and nothing after it; nor does an open grid of 3 by 3, with 5 and 4."""
+    code = (
+        "import sys\n"
+        "from baselines.networks.hamiltonian import find_cycle, find_disjoint_cycles\n"
+        "assert len(find_disjoint_cycles(((1, 3), (0, 2), (1, 3), (0, 2)))) == 1\n"
+        f"assert find_cycle({wires('torus:dims=3x3,wrap=false')}) is None\n"
+        "assert 'networkx' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_a_search_in_vain_is_remembered() -> None:

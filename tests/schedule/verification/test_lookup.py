@@ -10,18 +10,20 @@ from forestcoll.schedule.verification.lookup import Lookup
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 1000])
-@pytest.mark.parametrize("places", [1, 4])
+@pytest.mark.parametrize(("places", "small"), [(1, 0), (4, 0), (4, 2**16)])
 def test_numbers_are_found_where_they_are(
-    size: int, places: int, monkeypatch: pytest.MonkeyPatch
+    size: int, places: int, small: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With few places in the table, many numbers share one and are searched for."""
+    """With few places in the table, many numbers share one and are searched for; small ones not."""
     monkeypatch.setattr(lookup, "_PLACES", places)
+    monkeypatch.setattr(lookup, "_SMALL", small)
     draw = random.Random(size)
     known = np.array(sorted(draw.sample(range(5000), size)), dtype=np.int64)
     index = {number: place for place, number in enumerate(known.tolist())}
     table = Lookup.of(known)
     wanted = np.arange(5001)
     assert table.find(wanted).tolist() == [index.get(number, size) for number in range(5001)]
+    assert table.find(np.array([-1, 2**40])).tolist() == [size, size]
 
 
 def test_large_numbers_are_found() -> None:

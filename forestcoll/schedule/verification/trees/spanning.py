@@ -16,7 +16,7 @@ from forestcoll.schedule.exact_sums import Ints, exact, first
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.protocols import Batches
 from forestcoll.schedule.verification.naming import arrows, fail, gpu_name, tree_name, walk
-from forestcoll.schedule.verification.trees.sums import are_one_cycle, check_summing, rows_together
+from forestcoll.schedule.verification.trees.sums import are_cycles, check_summing, rows_together
 
 __all__ = ["check_roots", "check_spanning", "check_trees", "tree_loads"]
 
@@ -71,7 +71,7 @@ def check_spanning(parent: Ints, root: Ints, *, tree: _Name, node: _Name) -> int
             return tree(start + row)
 
         _check_parents(rows, roots, named, node)
-        around = are_one_cycle(rows, roots)
+        around = are_cycles(rows, roots)
         found = parent.shape[1] - 1 if around else _check_cycles(rows, roots, named, node)
         depth = max(depth, found)
     return depth

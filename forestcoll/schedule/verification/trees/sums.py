@@ -15,7 +15,7 @@ import numpy as np
 from forestcoll.schedule.exact_sums import Ints, first
 from forestcoll.schedule.verification.naming import arrows, fail
 
-__all__ = ["are_one_cycle", "check_summing", "rows_together"]
+__all__ = ["are_cycles", "check_summing", "rows_together"]
 
 _BLOCK_ENTRIES = 2**18  # parents processed together: few enough to stay in the cache
 
@@ -36,7 +36,7 @@ def check_summing(parent: Ints, root: Ints, *, tree: _Name, node: _Name) -> int:
             return tree(start + row)
 
         _check_receivers(rows, roots, named, node)
-        around = are_one_cycle(rows, roots)
+        around = are_cycles(rows, roots)
         depth = max(depth, ranks - 1 if around else _follow(rows, roots, named, node))
     return depth
 
@@ -49,27 +49,32 @@ def rows_together(ranks: int, entries: int) -> int:
     return ranks if 4 * rows >= ranks else rows
 
 
-def are_one_cycle(parent: Ints, root: Ints) -> bool:
-    """Whether all rows are one cycle through all nodes, each cut at its root: paths from there.
+def are_cycles(parent: Ints, root: Ints) -> bool:
+    """Whether runs of rows, one for each node, are a cycle through all, each row cut at its root.
 
     A shortcut for rings, whose long paths take many passes otherwise. Each root must be the only
-    node of its row without a parent.
+    node of its row without a parent. A run has fewer rows if there are no more.
     """
     rows, ranks = parent.shape
-    if rows < 2 or root[0] == root[1]:
+    size = min(rows, ranks)
+    if size < 2 or rows % size:
         return False
-    cycle = parent[0].copy()
-    cycle[root[0]] = parent[1, root[0]]
-    same = parent == cycle
-    same[np.arange(rows), root] = True
+    runs, roots = parent.reshape(-1, size, ranks), root.reshape(-1, size)
+    run, row = np.arange(rows // size), np.arange(size)
+    if (roots[:, 0] == roots[:, 1]).any():
+        return False
+    cycle = runs[:, 0].copy()
+    cycle[run, roots[:, 0]] = runs[run, 1, roots[:, 0]]
+    same = runs == cycle[:, None]
+    same[run[:, None], row, roots] = True
     if not same.all():
         return False
-    onward, at = cycle.tolist(), 0
+    at: Ints = np.zeros(len(run), dtype=np.int64)
     for _ in range(ranks - 1):
-        at = onward[at]
-        if at == 0:
+        at = cycle[run, at]
+        if not at.all():
             return False
-    return bool(onward[at] == 0)
+    return not cycle[run, at].any()
 
 
 def _check_receivers(parent: Ints, root: Ints, tree: _Name, node: _Name) -> None:

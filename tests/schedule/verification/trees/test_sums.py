@@ -15,7 +15,7 @@ from forestcoll.errors import VerificationError
 from forestcoll.schedule.transform.factoring import as_factored
 from forestcoll.schedule.transform.reversal import reversed_routes
 from forestcoll.schedule.verification.trees import sums
-from forestcoll.schedule.verification.trees.sums import are_one_cycle, check_summing, rows_together
+from forestcoll.schedule.verification.trees.sums import are_cycles, check_summing, rows_together
 from forestcoll.topology import Topology
 from tests.random_topologies import random_topology
 
@@ -303,21 +303,39 @@ def test_rows_of_one_cycle_are_distinguished_from_near_cycles() -> None:
     ring = np.array([3, 0, 1, 2])
     rows, roots = np.tile(ring, (4, 1)), np.arange(4)
     rows[roots, roots] = -1
-    assert are_one_cycle(rows, roots)
-    assert are_one_cycle(rows[2:], roots[2:])
-    assert not are_one_cycle(rows[:1], roots[:1])  # where the root would get it is not known
-    assert not are_one_cycle(rows[[0, 0]], roots[[0, 0]])
+    assert are_cycles(rows, roots)
+    assert are_cycles(rows[2:], roots[2:])
+    assert not are_cycles(rows[:1], roots[:1])  # where the root would get it is not known
+    assert not are_cycles(rows[[0, 0]], roots[[0, 0]])
     pairs = np.tile([1, 0, 3, 2], (4, 1))
     pairs[roots, roots] = -1
-    assert not are_one_cycle(pairs, roots)
+    assert not are_cycles(pairs, roots)
     into = np.tile([3, 0, 1, 1], (4, 1))  # 3 and 2 after 1, none after 2: a cycle of three
     into[roots, roots] = -1
-    assert not are_one_cycle(into, roots)
+    assert not are_cycles(into, roots)
     for row in range(4):
         other = rows.copy()
         rank = (row + 2) % 4
         other[row, rank] = row if rows[row, rank] != row else (row + 1) % 4
-        assert not are_one_cycle(other, roots)
+        assert not are_cycles(other, roots)
+        both = np.concatenate([rows, other])
+        assert not are_cycles(both, np.tile(roots, 2))
+
+
+def test_runs_of_rows_may_be_different_cycles() -> None:
+    """Around 0, 1, 2, 3 and back; the second run must be a cycle too, and complete."""
+    roots = np.arange(4)
+    onward, back, pairs = (
+        np.tile(ring, (4, 1)) for ring in ([3, 0, 1, 2], [1, 2, 3, 0], [1, 0, 3, 2])
+    )
+    for rows in (onward, back, pairs):
+        rows[roots, roots] = -1
+    both = np.concatenate([onward, back])
+    assert are_cycles(both, np.tile(roots, 2))
+    assert not are_cycles(both[:6], np.tile(roots, 2)[:6])
+    assert not are_cycles(both, np.array([0, 1, 2, 3, 0, 0, 2, 3]))
+    assert not are_cycles(np.concatenate([onward, pairs]), np.tile(roots, 2))
+    assert not are_cycles(np.concatenate([pairs, onward]), np.tile(roots, 2))
 
 
 def test_all_roots_of_a_ring_are_looked_at_together() -> None:
