@@ -10,7 +10,7 @@ from forestcoll.problem.sizes import size_text
 
 __all__ = ["TimeRow", "times_figure"]
 
-_HIGH = 100.0
+_HIGH = 40.0
 """Percent from which on all cells have one colour; their words say more."""
 
 
