@@ -23,6 +23,11 @@ def carried(network: Topology, sets: list[list[int]], reach_us: int, time_us: in
     return carried_in_passes(network, late, sets, Fraction(reach_us), Fraction(time_us))
 
 
+def sets_named(network: Topology, *sets: str) -> list[list[int]]:
+    place = {node.name: v for v, node in enumerate(network.nodes)}
+    return [[place[name] for name in one] for one in sets]
+
+
 @pytest.mark.parametrize(
     ("reach", "time", "amount"), [(10, 10, 0), (10, 20, 20_000), (10, 30, 50_000), (0, 30, 60_000)]
 )
@@ -67,9 +72,7 @@ def test_switches_inside_sets_are_ends():
     Each way 1000 (10 / 2 + 10 x 3 / 4) bytes leave, and 10 us at 3/4 enter.
     """
     network = network_of("a b [n*] [p*] c d [m*]", "a b - n: 1, c d - m: 1, n m - p: 1")
-    place = {node.name: v for v, node in enumerate(network.nodes)}
-    sets = [[place[name] for name in one] for one in ("abn", "cdm")]
-    assert carried(network, sets, 10, 20) == 2 * 20_000
+    assert carried(network, sets_named(network, "abn", "cdm"), 10, 20) == 2 * 20_000
 
 
 def test_the_most_ends_are_those_outside_of_the_smallest_set():
@@ -86,9 +89,63 @@ def test_the_most_ends_are_those_outside_of_the_smallest_set():
 def test_a_link_between_passing_switches_counts_once_in_a_set():
     """From a over p, in its set, to s: the link p -> s leaves, a -> p does not."""
     network = network_of("a b [p] [s*]", "a > p: 4, p > s: 1, s > b: 1, b > a: 1")
-    place = {node.name: v for v, node in enumerate(network.nodes)}
-    sets = [[place["a"], place["p"]], [place["b"]]]
-    assert carried(network, sets, 5, 20) == 1000 * (Fraction(15, 2) + Fraction(5, 2)) + 10_000
+    found = carried(network, sets_named(network, "ap", "b"), 5, 20)
+    assert found == 1000 * (Fraction(15, 2) + Fraction(5, 2)) + 10_000
+
+
+def test_no_set_sends_to_itself():
+    """From a to b 19 us, from b to a 14 us; by 25 us 6 and 11 us are left, in full out and in.
+
+    The way back to a is shorter than to b, and that from b to the switch shorter than from a.
+    """
+    network = network_of("a b [s*]", "a > s: 1 5, b > s: 1 3, s > a: 1 1, s > b: 1 4")
+    assert carried(network, [[0], [1]], 10, 25) == 6_000 + 11_000
+
+
+def test_switches_without_links_out_of_their_set_are_no_ends():
+    """Both links out of a set, and into it, carry 3/4 of 35/4 us: k is 3.
+
+    In 20 us A is a half for 15 us: a hears of b over n, which knew both after 10 us. B is a half in
+    the last 10 us: m reaches c and d in 5 us, but c takes 15 us to d, and 10 us to a. So 10 us
+    count 1/2, 5 us 1/4, and the last 5 us 1/2.
+    """
+    network = network_of(
+        "a b [n*] c d [m*] [s*]", "a b > n: 1, c d > m: 1, n > a b: 1 5, m > c d: 1 5, a c - s: 1"
+    )
+    found = carried(network, sets_named(network, "abn", "cdm"), 20, 30)
+    assert found == 4 * 1000 * Fraction(3, 4) * Fraction(35, 4)
+
+
+@pytest.mark.parametrize("second", ["b", "bt"])
+def test_links_count_twice_behind_switches_that_multicast_only(second: str):
+    """From a 5 us over s a half out, and a half in over t; from b 5 us over p out, none in.
+
+    The link from p into a is before s, not behind it. If t is in the set of b, what enters it does
+    so from s to t, and not again from t to b.
+    """
+    network = network_of(
+        "a b [s*] [t] [p]", "a > s: 1, s > t: 1, t > b: 1, b > p: 1, p > s: 1, p > a: 3"
+    )
+    assert carried(network, sets_named(network, "a", second), 10, 15) == 5_000 + 5_000
+
+
+def test_switches_that_send_only_and_receive_only_are_ends():
+    """After 10 us n knows a and b, and m reaches c and d at once; between them is no latency.
+
+    Out of n 10 us count 1/2, then 10 us 3/4, and these into m, too. From c to a and from d to b
+    there is a hop: 10 us count 1/4.
+    """
+    network = network_of(
+        "a b [n*] c d [m*] [s*]", "a b > n: 1, n > s: 1, s > m: 1, m > c d: 1, c > a: 1, d > b: 1"
+    )
+    found = carried(network, sets_named(network, "abn", "cdm"), 10, 20)
+    assert found == (5_000 + 7_500) + 7_500 + 2 * 2_500
+
+
+def test_no_pass_leads_over_gpus():
+    """From a to b and back 20 us are of use; r leads to a alone, so its links carry nothing."""
+    network = network_of("a b [s*] [r*]", "a b - s: 1, a - r: 1")
+    assert carried(network, [[0], [1]], 10, 30) == 2 * 20_000
 
 
 @pytest.mark.parametrize(
