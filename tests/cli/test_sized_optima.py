@@ -5,6 +5,8 @@ from pathlib import Path
 from tests.command_line import assert_refused, document, invoke
 
 BOXES = ("optimum", "dgx_a100:boxes=2")
+STAR = "fat_tree:leaves=1,hosts=4,spines=1"
+SUMS = ("--collective", "allreduce", "--size", "10000")
 
 
 def test_the_least_time_and_the_binding_cut_are_printed() -> None:
@@ -57,6 +59,7 @@ def test_other_questions_are_refused() -> None:
     assert_refused("leave --k out", *BOXES, "--size", "4MB", "--k", "1")
     assert_refused("leave --demand out", *BOXES, "--size", "4MB", "--demand", "uniform")
     assert_refused("add --size", *BOXES, "--alpha", "10")
+    assert_refused("--no-one-pass is of a size", *BOXES, "--no-one-pass")
     assert_refused("the size has", *BOXES, "--size", "4 apples")
     assert_refused("alpha", *BOXES, "--size", "4MB", "--alpha", "10 apples")
 
@@ -75,3 +78,39 @@ def test_files_that_cannot_be_written_are_refused_first(tmp_path: Path) -> None:
     assert_refused(".json", *BOXES, "--size", "4MB", "-o", tmp_path / "a.txt")
     assert_refused(".png", *BOXES, "--size", "4MB", "--draw", tmp_path / "a.txt")
     assert not list(tmp_path.iterdir())
+
+
+def test_an_allreduce_has_both_times() -> None:
+    """10 us at 1 GB/s after a hop; or T - 20 + 2 x 10 / 4 us, of two passes (docs)."""
+    result = invoke("optimum", f"{STAR},multicast=true", *SUMS)
+    lines = result.stdout.splitlines()
+    assert lines[5:7] == ["at least           20 us", "without one pass   25 us"]
+    assert "without_one_pass_us" not in document("optimum", STAR, *SUMS)
+
+
+def test_the_time_without_one_pass_is_certified_and_drawn(tmp_path: Path) -> None:
+    """The larger time alone, with its proof; verify reads which allreduces it is about."""
+    proof, picture = tmp_path / "proof.json", tmp_path / "cut.svg"
+    star = ("optimum", f"{STAR},multicast=true", *SUMS, "--no-one-pass")
+    result = invoke(*star, "-o", proof, "--draw", picture)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.splitlines()[1:] == [
+        "collective         allreduce",
+        "GPUs               4",
+        "size               10000",
+        "alpha              10 us",
+        "at least           25 us",
+        "algbw at most      2/5 = 0.4 GB/s",
+        "by rate alone      10 us",
+        "share of the rate  40 %",
+        "what binds         no switch reduces and multicasts in one pass, so each of 10000 bytes "
+        "must leave each of 4 sets of GPUs, or go to each other set directly",
+        "                   in the last 10 us only the latter",
+        "                   each GPU is a set",
+        f"certificate        {proof}",
+        f"drawing            {picture}",
+    ]
+    verdict = document("verify", proof)
+    assert (verdict["at_least_us"]["exact"], verdict["proof"]) == ("25", "passes over time")
+    assert verdict["model"] == "any allreduce if no switch reduces and multicasts in one pass"
+    assert "at least 25 us if no switch reduces" in picture.read_text()

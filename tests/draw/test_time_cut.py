@@ -76,3 +76,15 @@ def test_of_gossip_one_set_is_drawn_with_its_links() -> None:
     fills = Counter(mcolors.to_hex(disc.get_facecolor()) for disc in patches(figure, Circle))
     assert 8 in fills.values()
     assert patches(figure, FancyArrowPatch, CROSSING)
+
+
+def test_of_passes_one_set_is_drawn_with_its_links() -> None:
+    """Three GPUs on a switch that multicasts: the first one, and its link both ways."""
+    three = network_of("a b c [s*]", "a b c - s: 1")
+    figure = draw_time_bound(time_bound(three, "allreduce", 10_000, one_pass=False))
+    written = "\n".join(texts(figure))
+    assert "at least 23.3333 us if no switch reduces and multicasts in one pass" in written
+    assert "must leave each of 3 sets of GPUs" in written
+    fills = Counter(mcolors.to_hex(disc.get_facecolor()) for disc in patches(figure, Circle))
+    assert sorted(fills.values()) == [1, 2]
+    assert len(patches(figure, FancyArrowPatch, CROSSING)) == 2
