@@ -245,11 +245,11 @@ def gossip(proof, late, copying, end):
         for out, (a_, b_) in enumerate([(inside - here, here), (here, inside - here)]):
             on, goes, comes = between(acts & a_, acts & b_)
             known = rising(x for one in sets for x in steps(goes & one, late, [one], True))
-            reach = [n for n in steps(comes, late, sets, False, count) if n[0] < late_us]
+            reach = steps(comes, late, sets, False, count)
             for (a, b), (began, rest) in on.items():
                 if (a in here, b in here) == (out, not out) and (out or a in behind):
                     part = 1 if out and b not in copying - inside else Fraction(most, most + 1)
-                    near = [(x, part * n) for x, n in reach] + [(late_us, out * count)]
+                    near = [*((x, part * n) for x, n in reach), (late_us, out * count)]
                     uses[a, b].append(([(began + x, n) for x, n in known], rest, near))
     for i, one in enumerate(sets if both and not passes else []):
         on, goes, comes = between(acts & one, acts - one)

@@ -17,6 +17,7 @@ from tests.cut_over_time.gossip_networks import passes_within_the_program
 from tests.hand_networks import network_of
 from tests.random_topologies import seeds
 from tests.reference.gossip_program import most_summed
+from tests.schedule.verification.test_passes import BY_HAND, sets_named
 
 THREE = network_of("a b c [s*]", "a b c - s: 1")
 
@@ -34,6 +35,14 @@ def test_three_gpus_by_hand(reach: int, carried: int, least: int) -> None:
     found = sets_of(THREE, ((0,), (1,), (2,)))
     amount = found.links.amount(Fraction(carried, 3))
     assert PassTimes(found, reach).least_time(amount) == least
+
+
+@pytest.mark.parametrize(("network", "sets", "reach", "size", "least"), BY_HAND)
+def test_one_way_links_and_chains_by_hand(
+    network: Topology, sets: str, reach: int, size: int, least: int
+) -> None:
+    found = sets_of(network, tuple(map(tuple, sets_named(network, sets))))
+    assert PassTimes(found, reach).least_time(found.links.amount(Fraction(size))) == least
 
 
 @pytest.mark.parametrize("spec", ["dgx_h100:boxes=1", "dgx_h100:boxes=2,sharp=true"])

@@ -21,6 +21,7 @@ from forestcoll.topology import Topology, load_topology
 from tests.command_line import assert_refused, by_the_script
 from tests.fuzz.any_network import shared
 from tests.hand_networks import network_of
+from tests.schedule.verification.test_passes import BY_HAND, sets_named
 
 FAN = network_of("r a b c [s]", "r > s: 1 1, s > a b c: 1 1")
 PAIRS = network_of("a@0 b@0 c@1 d@1 [s]", "a - b: 1, c - d: 1, a b c d - s: 1")
@@ -266,6 +267,23 @@ def test_right_ones_are_proved_by_both(
     write_certificate(made, path)
     assert read_certificate(path) == made
     assert f"takes {least} us or more" in by_the_script(path).stdout
+
+
+@pytest.mark.parametrize(("network", "sets", "reach", "size", "least"), BY_HAND)
+def test_passes_by_hand_are_proved_by_both_and_no_later_time(
+    network: Topology, sets: str, reach: int, size: int, least: int, tmp_path: Path
+) -> None:
+    proof = PassesOverTime(tuple(map(tuple, sets_named(network, sets))), Fraction(reach))
+    bound = replace(time_bound(network, "allreduce", size), proof=proof)
+    made = certificate_of_time(replace(bound, time_us=Fraction(least)))
+    verify_certificate(made)
+    write_certificate(made, tmp_path / "c.json")
+    assert f"takes {least} us or more" in by_the_script(tmp_path / "c.json").stdout
+    later = made.model_copy(update={"time_us": Fraction(least) + Fraction(1, 1000)})
+    with pytest.raises(VerificationError, match="bytes in passes between the sets, more than"):
+        verify_certificate(later)
+    write_certificate(later, tmp_path / "c.json")
+    assert by_the_script(tmp_path / "c.json").returncode == 1
 
 
 def _label(node: str, us: str) -> Callable[[dict[str, Any]], Any]:
