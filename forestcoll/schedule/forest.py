@@ -30,6 +30,10 @@ _ENTRIES = 2**18
 _TOGETHER = 2**17
 """Hops that are looked up together: few enough to stay in the cache."""
 
+_FOREIGN = (
+    "the paths of this schedule use a link that is not in the topology; verify it before costing it"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Path:
@@ -106,26 +110,23 @@ class Routes(ByValue):
         Raises VerificationError if the topology does not have a link.
         """
         size, (tail, head) = len(topology.nodes), topology.link_ends
-        known = tail.astype(np.int64) * size + head  # sorted, as the links are
+        keys = np.append(tail.astype(np.int64) * size + head, -1)  # sorted; the last: not there
+        if self.hop.min(initial=0) < 0 or self.hop.max(initial=0) >= size:
+            raise VerificationError(_FOREIGN)  # its key might be that of a link
         within = np.ones(len(self.hop), dtype=np.bool_)
         within[self.first_hop[1:] - 1] = False  # the last node of a path begins no link
         within[-1:] = False
         # A table of all node pairs pays if there are more hops than pairs.
-        table = np.full(size**2 if size**2 <= len(self.hop) else 0, len(known), dtype=np.int64)
+        table = np.zeros(size**2 if size**2 <= len(self.hop) else 0, dtype=np.int64)
         if len(table):
-            table[known] = np.arange(len(known))
-        keys = np.append(known, np.iinfo(np.int64).min)  # the last for what is not there
+            table[keys[:-1]] = np.arange(len(tail))
         places = [np.zeros(0, dtype=np.int64)]
         for start in range(0, len(self.hop), _TOGETHER):
             hop = start + np.flatnonzero(within[start : start + _TOGETHER])
             wanted = self.hop[hop].astype(np.int64) * size + self.hop[hop + 1]
-            # Keys out of range, of a wrong schedule, are cut to the table, and so not the wanted.
-            place = table.take(wanted, mode="clip") if len(table) else known.searchsorted(wanted)
+            place = table.take(wanted) if len(table) else keys[:-1].searchsorted(wanted)
             if (keys.take(place) != wanted).any():
-                raise VerificationError(
-                    "the paths of this schedule use a link that is not in the topology; verify it "
-                    "before costing it"
-                )
+                raise VerificationError(_FOREIGN)
             places.append(place)
         return np.concatenate(places)
 

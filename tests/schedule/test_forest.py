@@ -5,6 +5,7 @@ import pickle
 import threading
 import time
 from dataclasses import fields, replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -183,8 +184,22 @@ def test_hops_are_links_by_their_places(
     paths = {(0, 1): (Path((0, 1), 1),) * copies, (1, 0): (Path((1, 2, 0), 1),) * copies}
     routes = Routes.from_paths(paths)
     assert routes.links_on(topology).tolist() == [0] * copies + [3, 4] * copies
-    for foreign in (-1, -(2**31), 2**31 - 1):
+    longer = replace(routes, hop=np.append(routes.hop, 1))  # by a node that is of no path
+    assert longer.links_on(topology).tolist() == [0] * copies + [3, 4] * copies
+    for place, foreign in (
+        (1, 0), (1, -1), (1, -(2**31)), (1, 2**31 - 1),
+        (1, 3), (2 * copies + 2, -1),  # the keys of 1 > 0 and of 2 > 1
+    ):  # fmt: skip
         hop = routes.hop.copy()
-        hop[1] = foreign
+        hop[place] = foreign
         with pytest.raises(VerificationError, match="a link that is not in the topology"):
             replace(routes, hop=hop).links_on(topology)
+
+
+def test_keys_of_links_of_many_nodes_do_not_overflow() -> None:
+    """50,000 nodes squared are more than 32 bits hold; there is no table of all pairs."""
+    ends = np.array([0, 49_998], dtype=np.int32)
+    topology: Any = SimpleNamespace(nodes=range(50_000), link_ends=(ends, ends + 1))
+    routes = Routes.from_paths({(1, 0): (Path((49_998, 49_999), 1), Path((0, 1), 1))})
+    assert routes.links_on(topology).tolist() == [1, 0]
+    assert Routes.from_paths({}).links_on(topology).tolist() == []

@@ -23,8 +23,8 @@ _SMALL = 2**16  # numbers below it are their own places
 class Lookup:
     """A hash table of sorted numbers from 0 up, each once.
 
-    ``table`` has, at the place of each number, its index, or that of another one there. ``shift``
-    is None if numbers are their own places.
+    ``table`` has, at the place of each number, its index, or that of another one there; elsewhere
+    0. ``shift`` is None if numbers are their own places.
     """
 
     known: npt.NDArray[np.int64]
@@ -34,10 +34,10 @@ class Lookup:
     @classmethod
     def of(cls, known: npt.NDArray[np.int64]) -> Lookup:
         """Put the numbers into a table."""
-        small = len(known) > 0 and known[-1] < _SMALL
-        bits = 16 if small else max(1, (_PLACES * len(known)).bit_length())
+        small = known.max(initial=0) < _SMALL
+        bits = (_PLACES * len(known)).bit_length()
         shift = None if small else np.uint64(64 - bits)
-        table = np.full(1 << bits, len(known), dtype=np.int32)
+        table = np.zeros(_SMALL if small else 1 << bits, dtype=np.int32)
         table[_places(known, shift)] = np.arange(len(known))
         return cls(np.append(known, -1), table, shift)
 
@@ -45,10 +45,9 @@ class Lookup:
         """Return the index of each number, and the length of the known ones where it is not."""
         place = self.table.take(_places(wanted, self.shift), mode="clip")
         missed = np.flatnonzero(self.known[place] != wanted)
-        if missed.size:
-            searched = np.searchsorted(self.known[:-1], wanted[missed])
-            there = self.known[searched] == wanted[missed]
-            place[missed] = np.where(there, searched, len(self.known) - 1)
+        searched = np.searchsorted(self.known[:-1], wanted[missed])
+        there = self.known[searched] == wanted[missed]
+        place[missed] = np.where(there, searched, len(self.known) - 1)
         return place
 
 

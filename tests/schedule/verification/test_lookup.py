@@ -24,6 +24,17 @@ def test_numbers_are_found_where_they_are(
     wanted = np.arange(5001)
     assert table.find(wanted).tolist() == [index.get(number, size) for number in range(5001)]
     assert table.find(np.array([-1, 2**40])).tolist() == [size, size]
+    if small:
+        assert table.table[known].tolist() == list(range(size))
+
+
+@pytest.mark.parametrize("largest", [2**16 - 1, 2**16])
+def test_the_largest_number_with_a_place_of_its_own(largest: int) -> None:
+    known = np.array([1, largest])
+    assert (Lookup.of(known).shift is None) == (largest < 2**16)
+    assert Lookup.of(known).find(np.array([0, 1, 2**16 - 1, 2**16])).tolist() == [
+        2, 0, *((1, 2) if largest < 2**16 else (2, 1)),
+    ]  # fmt: skip
 
 
 def test_large_numbers_are_found() -> None:

@@ -71,7 +71,7 @@ def check_spanning(parent: Ints, root: Ints, *, tree: _Name, node: _Name) -> int
             return tree(start + row)
 
         _check_parents(rows, roots, named, node)
-        around = are_cycles(rows, roots)
+        around = are_cycles(rows)
         found = parent.shape[1] - 1 if around else _check_cycles(rows, roots, named, node)
         depth = max(depth, found)
     return depth

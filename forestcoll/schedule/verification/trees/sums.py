@@ -36,7 +36,7 @@ def check_summing(parent: Ints, root: Ints, *, tree: _Name, node: _Name) -> int:
             return tree(start + row)
 
         _check_receivers(rows, roots, named, node)
-        around = are_cycles(rows, roots)
+        around = are_cycles(rows)
         depth = max(depth, ranks - 1 if around else _follow(rows, roots, named, node))
     return depth
 
@@ -49,27 +49,23 @@ def rows_together(ranks: int, entries: int) -> int:
     return ranks if 4 * rows >= ranks else rows
 
 
-def are_cycles(parent: Ints, root: Ints) -> bool:
+def are_cycles(parent: Ints) -> bool:
     """Whether runs of rows, one for each node, are a cycle through all, each row cut at its root.
 
-    A shortcut for rings, whose long paths take many passes otherwise. Each root must be the only
-    node of its row without a parent. A run has fewer rows if there are no more.
+    A shortcut for rings, whose long paths take many passes otherwise. In each row the root alone
+    must have no parent: -1. A run has fewer rows if there are no more.
     """
     rows, ranks = parent.shape
     size = min(rows, ranks)
-    if size < 2 or rows % size:
+    if rows % size:
         return False
-    runs, roots = parent.reshape(-1, size, ranks), root.reshape(-1, size)
-    run, row = np.arange(rows // size), np.arange(size)
-    if (roots[:, 0] == roots[:, 1]).any():
+    runs = parent.reshape(-1, size, ranks)
+    cycle = np.maximum(runs[:, 0], runs[:, -1])  # of different roots, or else below 0 there
+    # Each row differs from its cycle at its root, and must not differ elsewhere.
+    if cycle.min() < 0 or np.count_nonzero(runs == cycle[:, None]) < rows * (ranks - 1):
         return False
-    cycle = runs[:, 0].copy()
-    cycle[run, roots[:, 0]] = runs[run, 1, roots[:, 0]]
-    same = runs == cycle[:, None]
-    same[run[:, None], row, roots] = True
-    if not same.all():
-        return False
-    at: Ints = np.zeros(len(run), dtype=np.int64)
+    run = np.arange(len(runs))
+    at: Ints = np.zeros(len(runs), dtype=np.int64)
     for _ in range(ranks - 1):
         at = cycle[run, at]
         if not at.all():

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
+from itertools import product
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -12,9 +14,10 @@ import pytest
 
 from forestcoll import Allreduce, FactoredForest, Forest, generate, group, load_topology, verify
 from forestcoll.errors import VerificationError
+from forestcoll.schedule.exact_sums import Ints
 from forestcoll.schedule.transform.factoring import as_factored
 from forestcoll.schedule.transform.reversal import reversed_routes
-from forestcoll.schedule.verification.trees import sums
+from forestcoll.schedule.verification.trees import spanning, sums
 from forestcoll.schedule.verification.trees.sums import are_cycles, check_summing, rows_together
 from forestcoll.topology import Topology
 from tests.random_topologies import random_topology
@@ -298,44 +301,72 @@ def test_mutants_are_rejected(mutation: Callable[[Allreduce[Forest]], Allreduce[
         verify(mutation(allreduce()))
 
 
+def cut(*cycles: list[int]) -> Ints:
+    """Return four rows of each cycle, each cut at a root of its own."""
+    rows, roots = np.repeat(cycles, 4, axis=0), np.tile(np.arange(4), len(cycles))
+    rows[np.arange(len(rows)), roots] = -1
+    return rows
+
+
+RING, BACK, PAIRS = [3, 0, 1, 2], [1, 2, 3, 0], [1, 0, 3, 2]
+OF_THREE = [3, 0, 1, 1]  # 3 and 2 after 1, none after 2
+WITHOUT_0 = [1, 2, 3, 1]  # from 0 into 1, 2 and 3, and never back
+
+
 def test_rows_of_one_cycle_are_distinguished_from_near_cycles() -> None:
     """Around 0, 1, 2, 3, cut at the root of each row; two cycles of two; a row of another way."""
-    ring = np.array([3, 0, 1, 2])
-    rows, roots = np.tile(ring, (4, 1)), np.arange(4)
-    rows[roots, roots] = -1
-    assert are_cycles(rows, roots)
-    assert are_cycles(rows[2:], roots[2:])
-    assert not are_cycles(rows[:1], roots[:1])  # where the root would get it is not known
-    assert not are_cycles(rows[[0, 0]], roots[[0, 0]])
-    pairs = np.tile([1, 0, 3, 2], (4, 1))
-    pairs[roots, roots] = -1
-    assert not are_cycles(pairs, roots)
-    into = np.tile([3, 0, 1, 1], (4, 1))  # 3 and 2 after 1, none after 2: a cycle of three
-    into[roots, roots] = -1
-    assert not are_cycles(into, roots)
+    rows = cut(RING)
+    assert are_cycles(rows)
+    assert are_cycles(rows[2:])
+    assert not are_cycles(rows[:1])  # where the root would get it is not known
+    assert not are_cycles(rows[[0, 0]])
+    assert not are_cycles(rows[[3, 3]])
+    for other in (PAIRS, OF_THREE, WITHOUT_0):
+        assert not are_cycles(cut(other))
     for row in range(4):
-        other = rows.copy()
+        spoilt = rows.copy()
         rank = (row + 2) % 4
-        other[row, rank] = row if rows[row, rank] != row else (row + 1) % 4
-        assert not are_cycles(other, roots)
-        both = np.concatenate([rows, other])
-        assert not are_cycles(both, np.tile(roots, 2))
+        spoilt[row, rank] = row if rows[row, rank] != row else (row + 1) % 4
+        assert not are_cycles(spoilt)
+        assert not are_cycles(np.concatenate([rows, spoilt]))
 
 
 def test_runs_of_rows_may_be_different_cycles() -> None:
     """Around 0, 1, 2, 3 and back; the second run must be a cycle too, and complete."""
-    roots = np.arange(4)
-    onward, back, pairs = (
-        np.tile(ring, (4, 1)) for ring in ([3, 0, 1, 2], [1, 2, 3, 0], [1, 0, 3, 2])
-    )
-    for rows in (onward, back, pairs):
-        rows[roots, roots] = -1
-    both = np.concatenate([onward, back])
-    assert are_cycles(both, np.tile(roots, 2))
-    assert not are_cycles(both[:6], np.tile(roots, 2)[:6])
-    assert not are_cycles(both, np.array([0, 1, 2, 3, 0, 0, 2, 3]))
-    assert not are_cycles(np.concatenate([onward, pairs]), np.tile(roots, 2))
-    assert not are_cycles(np.concatenate([pairs, onward]), np.tile(roots, 2))
+    both = cut(RING, BACK)
+    assert are_cycles(both)
+    assert not are_cycles(both[:6])
+    assert not are_cycles(both[[0, 1, 2, 3, 4, 4, 4, 4]])
+    for other in (PAIRS, OF_THREE, WITHOUT_0):
+        assert not are_cycles(cut(RING, other))
+        assert not are_cycles(cut(other, RING))
+
+
+def test_cycles_are_what_no_root_fails_to_reach() -> None:
+    """All functions on four nodes without a fixed point, by following each from each root."""
+    others = [[v for v in range(4) if v != u] for u in range(4)]
+    found = []
+    for onward in map(list, product(*others)):
+        at, seen = 0, set()
+        while at not in seen:
+            seen.add(at)
+            at = onward[at]
+        assert are_cycles(cut(onward)) == (at == 0 and len(seen) == 4)
+        found += [onward] * are_cycles(cut(onward))
+    assert len(found) == 6  # 3!
+
+
+@pytest.mark.parametrize(
+    ("module", "slow", "check"),
+    [(sums, "_follow", sums.check_summing), (spanning, "_check_cycles", spanning.check_spanning)],
+)
+def test_rings_are_not_followed(
+    module: ModuleType, slow: str, check: Callable[..., int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their paths are long, and each pass would double the hops that are known."""
+    monkeypatch.setattr(module, slow, None)
+    roots = np.tile(np.arange(4), 2)
+    assert check(cut(RING, BACK), roots, tree=str, node=str) == 3
 
 
 def test_all_roots_of_a_ring_are_looked_at_together() -> None:
