@@ -62,6 +62,7 @@ def test_programs_are_checked() -> None:
         Program(one, [[1.0]], one, one, 2 * one, one)
     with pytest.raises(InvalidParameterError, match="matrix holds NaN"):
         Program(one, [[math.inf]], one, one, one, one)
-    basis = Basis(np.zeros(2, dtype=np.int8), np.zeros(1, dtype=np.int8))
-    with pytest.raises(InvalidParameterError, match="start is of 1 rows and 2 columns"):
-        Program(one, [[1.0]], one, one, one, one, start=basis)
+    for columns, rows in ((2, 1), (1, 2)):
+        basis = Basis(np.zeros(columns, dtype=np.int8), np.zeros(rows, dtype=np.int8))
+        with pytest.raises(InvalidParameterError, match=f"is of {rows} rows and {columns} columns"):
+            Program(one, [[1.0]], one, one, one, one, start=basis)

@@ -94,9 +94,47 @@ def test_a_program_begins_with_its_basis(basic: int) -> None:
     assert found.basis.rows.tolist() == [Place.UPPER]
 
 
-def test_a_basis_of_too_few_columns_is_completed() -> None:
-    start = Basis(np.full(2, Place.LOWER, dtype=np.int8), np.full(1, Place.UPPER, dtype=np.int8))
-    assert solve(replace(square(), start=start), settings()).objective == pytest.approx(1)
+@pytest.mark.parametrize("upper", [0, 1])
+def test_a_basis_of_too_few_columns_is_completed(upper: int) -> None:
+    """One column is at its upper bound of 1, none basic: that corner is best, and is kept."""
+    columns = np.full(2, Place.LOWER, dtype=np.int8)
+    columns[upper] = Place.UPPER
+    start = Basis(columns, np.full(1, Place.UPPER, dtype=np.int8))
+    assert solve(replace(square(), start=start), settings()).x == pytest.approx([1 - upper, upper])
+
+
+def test_a_free_column_may_be_in_no_basis() -> None:
+    """Minimise y with 1 <= y <= 2 and x free: x is at 0, not at a bound; one may begin there."""
+    program = Program(np.array([0.0, 1.0]), [[0, 1]], np.ones(1), np.full(1, 2.0),
+        np.array([-INF, 0]), np.full(2, INF),
+    )  # fmt: skip
+    found = solve(program, settings())
+    assert found.basis is not None
+    assert found.basis.columns.tolist() == [Place.LOWER, Place.BASIC]
+    assert solve(replace(program, start=found.basis), settings()).objective == pytest.approx(1)
+
+
+def test_only_a_simplex_method_ends_with_a_basis() -> None:
+    assert solve(small(), settings("highs")).basis is not None
+    assert solve(small(), settings("highs-pdlp")).basis is None
+
+
+def test_whole_variables_have_no_basis_but_may_begin_with_one() -> None:
+    start = solve(square(), settings()).basis
+    assert start is not None
+    found = solve(replace(square(), start=start, whole=np.ones(2, dtype=bool)), settings())
+    assert found.objective == pytest.approx(1)
+    assert found.basis is None
+
+
+def test_a_point_at_a_limit_has_no_basis() -> None:
+    """The last basis of a search that was stopped is not that of an optimum."""
+    basis = solve(small(), settings()).basis
+    late = Answer(Outcome.LIMIT, "late", np.ones(2), np.zeros(2), basis=basis)
+    with pytest.raises(TimeLimitError) as caught:
+        judged(small(), settings(), late)
+    assert caught.value.incumbent is not None
+    assert caught.value.incumbent.basis is None
 
 
 def test_what_a_basis_misleads_is_solved_anew(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,7 +49,7 @@ def run(program: Program, settings: Settings) -> Answer:
     _configure(highs, program, settings)
     if highs.passModel(_model(program)) == highspy.HighsStatus.kError:
         return Answer(Outcome.FAILED, "refused the model")
-    if program.start is not None and program.whole is None:
+    if program.start is not None:
         highs.setBasis(_highs_basis(program.start))
     with printed_as_errors():
         returned = highs.run()
@@ -66,7 +66,7 @@ def run(program: Program, settings: Settings) -> Answer:
         x=np.array(solution.col_value) if feasible and solution.value_valid else None,
         row_duals=np.array(solution.row_dual) if solution.dual_valid and not mixed else None,
         bound=float(info.mip_dual_bound) if mixed else None,
-        basis=_basis(highs.getBasis()) if not mixed else None,
+        basis=_basis(highs.getBasis()),
     )
 
 
@@ -112,7 +112,7 @@ def _highs_basis(start: Basis) -> highspy.HighsBasis:
     basis = highspy.HighsBasis()
     basis.col_status = [_TO_HIGHS[one] for one in start.columns.tolist()]
     basis.row_status = [_TO_HIGHS[one] for one in start.rows.tolist()]
-    basis.valid, basis.alien = True, True
+    basis.alien = True
     return basis
 
 

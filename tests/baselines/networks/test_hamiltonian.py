@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from baselines.networks import hamiltonian
 from baselines.networks.hamiltonian import (
     LOOKS,
     Successors,
@@ -120,13 +121,30 @@ def test_graphs_without_a_cycle_are_excluded_early_in_the_search(graph: Successo
     assert watched.looks < LOOKS / 100
 
 
+@pytest.mark.parametrize("spec", ["ring:nodes=2", "ring:nodes=5", "hypercube:dimension=3"])
+def test_graphs_with_a_cycle_are_not_excluded(spec: str) -> None:
+    """Two neighbours are enough, and so are even sides; two nodes are a cycle there and back."""
+    assert not excludes_cycle(wires(spec))
+    assert excludes_cycle(((), ()))
+
+
+def test_simple_tests_are_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They take longer than a step of the search."""
+    tried = []
+    monkeypatch.setattr(hamiltonian, "excludes_cycle", tried.append)
+    find_cycle.cache_clear()
+    assert find_cycle(PETERSEN) is None
+    assert tried == [PETERSEN]
+
+
 def test_most_searches_do_without_networkx() -> None:
-    """A ring has a cycle, and nothing after it; nor does an open grid of 3 by 3, with 5 and 4."""
+    """Those of a ring, a triangle with a tail, and a grid of 3 by 3, with sides of 5 and 4."""
     code = (
         "import sys\n"
         "from baselines.networks.hamiltonian import find_cycle, find_disjoint_cycles\n"
         "assert len(find_disjoint_cycles(((1, 3), (0, 2), (1, 3), (0, 2)))) == 1\n"
         f"assert find_cycle({wires('torus:dims=3x3,wrap=false')}) is None\n"
+        "assert find_cycle(((1, 2), (0, 2), (0, 1, 3), (2,))) is None\n"
         "assert 'networkx' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
