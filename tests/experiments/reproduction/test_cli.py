@@ -19,11 +19,13 @@ from tests.experiments.reproduction.test_coverage import keep
 @pytest.fixture(autouse=True)
 def _read_once(coverage: Coverage, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the commands share the rows of the clone we stand in, whose reading takes a second."""
+    # Now, before a test changes what it is made of.
+    shared = {"shown": coverage.shown, "_read": coverage._read, "_parsed": coverage._parsed}
 
     def covered(root: Path) -> Coverage:
         found = Coverage(root)
         if root == CLONE:
-            vars(found).update(_read=coverage._read, _parsed=coverage._parsed, shown=coverage.shown)
+            vars(found).update(shared)
         return found
 
     monkeypatch.setattr(cli, "Coverage", covered)
