@@ -13,7 +13,6 @@ Source:  ours, after one-way gossip (Harary and Schwenk 1974); docs/mathematics/
 
 from __future__ import annotations
 
-import heapq
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -115,13 +114,24 @@ class GpuDistances:
     @cached_property
     def between(self) -> npt.NDArray[np.float64]:
         """In ticks, from each node (row) to each; infinite where no path leads."""
+        return self._shortest(range(self.links.nodes), ahead=True)
+
+    @cached_property
+    def _over(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """In ticks, over switches that only forward: to each node (row), and from it."""
+        switches = [v for v in range(self.links.nodes) if forwards(self.topology, v)]
+        return self._shortest(switches, ahead=False), self._shortest(switches, ahead=True)
+
+    def _shortest(self, over: Iterable[int], *, ahead: bool) -> npt.NDArray[np.float64]:
+        """Return the latencies from each node, or to it, of paths over some nodes only."""
         import scipy.sparse as sp
         from scipy.sparse.csgraph import dijkstra
 
         links, size = self.links, self.links.nodes
-        ends = (list(links.tail), list(links.head))
-        graph = sp.csr_matrix((np.array(links.latency, dtype=float), ends), (size, size))
-        return np.asarray(dijkstra(graph))
+        begin, end = np.array((links.tail, links.head) if ahead else (links.head, links.tail))
+        kept = np.isin(end, list(over))
+        late = np.array(links.latency, dtype=float)[kept]
+        return np.asarray(dijkstra(sp.csr_matrix((late, (begin[kept], end[kept])), (size, size))))
 
     def acting(self, nodes: Iterable[int]) -> list[int]:
         """Return the nodes that may multicast or reduce."""
@@ -141,17 +151,8 @@ class GpuDistances:
 
     def over_switches(self, nodes: Iterable[int], *, ahead: bool) -> dict[int, int]:
         """Return the least latency from some nodes, or to them, over switches that only forward."""
-        found: dict[int, int] = {}
-        heap = [(0, node) for node in nodes]
-        while heap:
-            away, at = heapq.heappop(heap)
-            if at in found:
-                continue
-            found[at] = away
-            for latency, beside in self.beside[ahead][at]:
-                if forwards(self.topology, beside):
-                    heapq.heappush(heap, (away + latency, beside))
-        return found
+        away = self._over[ahead][list(nodes)].min(axis=0, initial=np.inf)
+        return {v: int(away[v]) for v in np.flatnonzero(np.isfinite(away)).tolist()}
 
     @cached_property
     def beside(self) -> tuple[list[list[tuple[int, int]]], list[list[tuple[int, int]]]]:

@@ -15,8 +15,8 @@ Source:  ours; docs/mathematics/time-bound.md, "Passes over time".
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
@@ -39,6 +39,8 @@ from forestcoll.problem.over_time.timed_links import TimedLinks
 from forestcoll.topology.model import Topology
 
 __all__ = ["PassSets", "PassTimes", "pass_sets"]
+
+Links = Mapping[int, Sequence[tuple[int, int, int, int]]]
 
 _MOST_GPUS = 256
 _MOST_REACHES = 6
@@ -135,8 +137,8 @@ class PassSets:
         for one, others in self._directions():
             before, after = self._between(one, others)
             capacity: dict[bool, Counter[int]] = {False: Counter(), True: Counter()}
-            for tail, head, bandwidth, latency in self._links():
-                if tail in one and head not in one and tail in before and head in after:
+            for tail, head, bandwidth, latency in self._links(one, ahead=True):
+                if head not in one and tail in before and head in after:
                     late = before[tail] + latency + after[head]
                     capacity[head in self._marked][late] += bandwidth
             sent = self._known(self._network.ends(one, after, ahead=True), one)
@@ -152,8 +154,8 @@ class PassSets:
         for one, others in self._directions():
             before, after = self._between(others, one)
             capacity: Counter[int] = Counter()
-            for tail, head, bandwidth, latency in self._links():
-                into = head in one and tail not in one and tail in self._multicast
+            for tail, head, bandwidth, latency in self._links(one, ahead=False):
+                into = tail not in one and tail in self._multicast
                 if into and tail in before and head in after:
                     capacity[before[tail] + latency + after[head]] += bandwidth
             ends = self._network.ends(one, before, ahead=False)
@@ -173,9 +175,18 @@ class PassSets:
         before = network.over_switches(network.acting(senders), ahead=True)
         return before, network.over_switches(network.acting(receivers), ahead=False)
 
-    def _links(self) -> Iterator[tuple[int, int, int, int]]:
-        links = self.links
-        return zip(links.tail, links.head, links.capacity, links.latency, strict=True)
+    def _links(self, nodes: Iterable[int], *, ahead: bool) -> Iterator[tuple[int, int, int, int]]:
+        """Yield the links out of some nodes, or into them."""
+        return (link for v in nodes for link in self._links_at[ahead][v])
+
+    @cached_property
+    def _links_at(self) -> tuple[Links, Links]:
+        """Tail, head, capacity and latency of the links into each node, then of those out of it."""
+        links, into, out = self.links, defaultdict(list), defaultdict(list)
+        for link in zip(links.tail, links.head, links.capacity, links.latency, strict=True):
+            out[link[0]].append(link)
+            into[link[1]].append(link)
+        return into, out
 
     def _known(self, ends: Iterable[int], inside: frozenset[int]) -> Shares:
         """Return the largest share of a set that is within each distance of any end."""
