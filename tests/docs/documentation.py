@@ -126,15 +126,18 @@ def command_options() -> dict[str, frozenset[str]]:
     root: Any = typer.main.get_command(cli.app)
     found: dict[str, frozenset[str]] = {}
 
-    def visit(command: Any, words: str) -> None:
-        context = command.context_class(command, info_name=words)
+    def visit(command: Any, words: str, parent: Any = None) -> None:
+        # With the settings that it runs with: click keeps the names of the help for later runs.
+        context = command.context_class(
+            command, info_name=words, parent=parent, **command.context_settings
+        )
         names = command.list_commands(context) if hasattr(command, "list_commands") else []
         for name in names:
-            visit(command.get_command(context, name), f"{words} {name}".strip())
+            visit(command.get_command(context, name), f"{words} {name}".strip(), context)
         options = (one for one in command.get_params(context) if one.param_type_name == "option")
         found[words] = frozenset(
             name for one in options for name in (*one.opts, *one.secondary_opts)
-        ) | {"-h", "--help"}
+        )
 
     visit(root, "")
     return found
