@@ -8,8 +8,9 @@ Cost:    sorts of the transfers, and the pairs of a transfer into a node and one
 Source:  ours; transfers in *feed* transfers out as in
          :mod:`forestcoll.schedule.verification.steps.switches`.
 
-- A copy depends on the copies that brought its units to the sender. For units that no copy has
-  brought, it depends on all that was added at the sender by then.
+- A copy depends on the copies that brought its units to the sender, and on all that was added
+  after the first of them. For units that no copy has brought, it depends on all that was added at
+  the sender by then.
 - A sum depends on all transfers of its units that have reached the sender by then.
 - A switch without storage sends data that has just come in, or that comes in at the same time.
   Both are dependencies, though such a transfer could begin while its dependency is in flight. So
@@ -283,5 +284,14 @@ def _replaced(transfers: Transfers, late: Numbers, early: Numbers) -> tuple[Numb
     )
     bare = transfers.amount.copy()
     np.subtract.at(bare, late, np.where(transfers.reduce[early], 0, high - low))
-    keep = ~adds | (bare[late] > 0)
+    keep = ~adds | (bare[late] > 0) | _after_copies(transfers, late, early)
     return late[keep], early[keep]
+
+
+def _after_copies(transfers: Transfers, late: Numbers, early: Numbers) -> Flags:
+    """Mark what arrives at a sender after a copy there: it is part of what the sender sends."""
+    first_copy = np.full(len(transfers), np.iinfo(np.int64).max)
+    copies = ~transfers.reduce[early]
+    np.minimum.at(first_copy, late[copies], transfers.finish[early[copies]])
+    found: Flags = transfers.finish[early] > first_copy[late]
+    return found

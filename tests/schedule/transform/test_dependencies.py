@@ -177,6 +177,26 @@ def test_two_gpus_that_swap_their_sums_do_not_need_each_other() -> None:
     assert [len(program.dependencies(t)) for t in range(8)] == [0] * 4 + [1] * 4
 
 
+def test_what_is_added_after_a_copy_is_sent_on() -> None:
+    """Pairs a, b and c, d of a ring sum up at b and c, which copy the sums to a and d.
+
+    a and d exchange them, and copy the total to b and c. These copies need the exchange, not only
+    the copies before it.
+    """
+    net = load_topology("ring:nodes=4")
+    sends = [
+        *(Send(0, 0, 0, 1, True), Send(0, 0, 3, 2, True)),
+        *(Send(1, 0, 1, 0), Send(1, 0, 2, 3)),
+        *(Send(2, 0, 0, 3, True), Send(2, 0, 3, 0, True)),
+        *(Send(3, 0, 0, 1), Send(3, 0, 3, 2)),
+    ]
+    made = by_hand(net, "allreduce", Chunks.equal([-1], 1), sends)
+    verify(made)
+    program = check(made)
+    assert delivers(program)
+    assert rows(program)[-2:] == [(0, 0, 1, 0, 1, 2, 5), (0, 0, 1, 3, 2, 3, 4)]
+
+
 def star(switch: str) -> Topology:
     """Three GPUs around a switch, which is end 3."""
     return network_of(f"a b c {switch}", "a b c - w", "star")
