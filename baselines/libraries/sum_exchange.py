@@ -3,11 +3,12 @@
 Problem: one-shot takes one latency and much data; a reduction and a gathering take little data and
          twice the latencies. What lies between?
 Input:   boxes of equal size, or a torus or hypercube of two dimensions or more; how many dimensions
-         are halved.
+         are halved, and how many are folded.
 Output:  step schedules: a step for each dimension, and two for a halved one; rings have more.
 Cost:    linear in the transfers.
 Source:  recursive doubling and halving (Thakur, Rabenseifner and Gropp, IJHPCA 2005), hierarchical
-         allreduces of NCCL's and MSCCL's users. Reimplemented from the descriptions.
+         allreduces of NCCL's and MSCCL's users. Reimplemented from the descriptions. Steps along
+         rings (:mod:`baselines.building.ring_sums`) are ours.
 
 Boxes have two dimensions: the GPUs of a box, and the GPUs of the same number in all boxes. Along a
 halved dimension each GPU sums up its part of the data of its line. Along the others all GPUs of a
@@ -16,20 +17,31 @@ gather the parts. The name is that of hypercubes, whose lines have two GPUs: the
 
 Boxes begin with the GPUs of a box. On a torus one part of the data begins with each dimension, so
 all links are in use. Its lines are rings: along a halved one, sums pass from GPU to GPU to their
-owner. In an exchange, neighbours first send each other their sums; then the nearer GPU of each
-other pair sends that of both. Transfers take the least-cost paths (``forwarding``).
+owner. In an exchange, neighbours first send each other their sums. Along a folded one, four GPUs
+get the sum after as many hops, with half of the transfers; the others get the total at last.
+Transfers take the least-cost paths (``forwarding``).
 Rates by hand calculation: docs/baselines/steps.md.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from baselines.building.composing import in_step, joined, routed
+from baselines.building.ring_sums import (
+    Step,
+    all_to_all,
+    exchanged,
+    fold_of,
+    from_owner,
+    is_foldable,
+    to_owner,
+)
 from baselines.interface.method import Method
 from baselines.interface.supported import check_supported
 from baselines.networks.boxes import Ranks, gpus_by_box
@@ -40,15 +52,41 @@ from forestcoll.schedule.sends import Chunks, Sends
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology.model import Topology
 
-__all__ = ["METHODS", "dimensions", "generate"]
+__all__ = ["METHODS", "dimensions", "foldable_dimensions", "generate"]
 
 METHOD = "sum-exchange"
 
-_Pairs = tuple[Ranks, Ranks]
-"""Senders and receivers of a step."""
+
+class _Part(NamedTuple):
+    """Data that takes the same steps.
+
+    Parameters
+    ----------
+    grid : int32 array
+        The rank at each place.
+    owned : tuple of int
+        The place of its owners in the halved dimensions.
+    folded : int
+        How many of the next dimensions have folded rings.
+    first : int
+        The place at which pairs and halves of rings begin.
+    divided : int
+        Parts into which the data that begins with this dimension is divided.
+    rings : bool
+        Whether lines are rings.
+    """
+
+    grid: Ranks
+    owned: tuple[int, ...]
+    folded: int
+    first: int
+    divided: int
+    rings: bool
 
 
-def generate(topology: Topology, collective: str = "allreduce", *, halved: int = 1) -> StepSchedule:
+def generate(
+    topology: Topology, collective: str = "allreduce", *, halved: int = 1, folded: int = 0
+) -> StepSchedule:
     """Halve some dimensions, exchange sums along the others, and gather.
 
     Parameters
@@ -56,30 +94,41 @@ def generate(topology: Topology, collective: str = "allreduce", *, halved: int =
     halved : int
         Number of dimensions along which the data is divided: fewer hops with less, less data with
         more. At least one dimension is left for the exchange.
+    folded : int
+        Number of further dimensions of a torus whose rings are folded.
 
     Raises
     ------
     UnsupportedError
         If the network has fewer than two dimensions, or for another collective.
     InvalidParameterError
-        If no dimension is left.
+        If no dimension is left, or boxes are to be folded.
     """
     check_supported(METHOD, collective, ("allreduce",))
     check_size(topology)
     grids, rings = _grids(topology)
-    most = grids[0].ndim - 1
-    if not 0 <= halved <= most:
-        raise InvalidParameterError(
-            f"{METHOD}: halved is {halved}; it must be 0 to {most}, since {topology.name} has "
-            f"{most + 1} dimensions and exchanges sums along one of them at least"
-        )
-    parts = [(grid, owned) for grid in grids for owned in np.ndindex(grid.shape[:halved])]
-    counts = [math.prod(grid.shape[:halved]) for grid, _ in parts]
-    whole = len(grids) * math.lcm(*counts)
+    _check_numbers(topology, grids[0].ndim, halved, folded, rings=rings)
+    parts = [part for grid in grids for part in _parts(grid, halved, folded, rings=rings)]
+    whole = len(grids) * math.lcm(*(part.divided for part in parts))
     chunks = Chunks.equal(np.full(len(parts), -1), whole)
-    sizes = np.array([whole // (len(grids) * count) for count in counts], dtype=np.int64)
-    sends = [one for chunk, part in enumerate(parts) for one in _sends(chunk, *part, rings=rings)]
+    sizes = np.array([whole // (len(grids) * part.divided) for part in parts], dtype=np.int64)
+    sends = [one for chunk, part in enumerate(parts) for one in _sends(chunk, part)]
     return routed(topology, METHOD, "allreduce", replace(chunks, size=sizes), joined(sends))
+
+
+def _check_numbers(topology: Topology, dims: int, halved: int, folded: int, *, rings: bool) -> None:
+    """Refuse numbers of dimensions that the network does not have."""
+    if not 0 <= halved < dims:
+        raise InvalidParameterError(
+            f"{METHOD}: halved is {halved}; it must be 0 to {dims - 1}, since {topology.name} has "
+            f"{dims} dimensions and exchanges sums along one of them at least"
+        )
+    most = dims - halved if rings else 0
+    if not 0 <= folded <= most:
+        has = f"{most} dimensions that are not halved" if rings else "no rings"
+        raise InvalidParameterError(
+            f"{METHOD}: folded is {folded}; it must be 0 to {most}, since {topology.name} has {has}"
+        )
 
 
 def dimensions(topology: Topology) -> int:
@@ -91,6 +140,18 @@ def dimensions(topology: Topology) -> int:
         If it has fewer.
     """
     return _grids(topology)[0][0].ndim
+
+
+def foldable_dimensions(topology: Topology) -> int:
+    """Return how many dimensions of a network may be folded; 0 if all lines are short or no rings.
+
+    Raises
+    ------
+    UnsupportedError
+        If it has fewer than two dimensions.
+    """
+    grids, rings = _grids(topology)
+    return grids[0].ndim if rings and any(map(is_foldable, grids[0].shape)) else 0
 
 
 def _grids(topology: Topology) -> tuple[list[Ranks], bool]:
@@ -108,68 +169,54 @@ def _grids(topology: Topology) -> tuple[list[Ranks], bool]:
     return [grid.transpose([*axes[first:], *axes[:first]]) for first in axes], True
 
 
-def _sends(chunk: int, grid: Ranks, owned: tuple[int, ...], *, rings: bool) -> Iterator[Sends]:
-    """Yield the transfers of a chunk, whose owners have this place in the halved dimensions."""
-    halved: list[_Pairs] = []
-    for own in owned:
-        halved += _to_owner(grid, own) if rings else [_all_to_owner(grid, own)]
+def _parts(grid: Ranks, halved: int, folded: int, *, rings: bool) -> Iterator[_Part]:
+    """Yield the parts of the data that begin with the first dimension of a grid."""
+    lengths = grid.shape[:halved]
+    # Pairs and halves that begin at one place would leave links idle in a step. Owners differ in
+    # theirs, so all links are in use.
+    starts = _starts(grid.shape, folded) if rings and not halved else 1
+    count = math.prod(lengths) * starts
+    for owned in np.ndindex(lengths):
+        for first in range(starts):
+            yield _Part(grid, owned, folded, first, count, rings)
+
+
+def _starts(lengths: Sequence[int], fold: int) -> int:
+    """Return at how many places the pairs of rings, or the halves of folded ones, may begin."""
+    paired = 2 if any(length > 2 and length % 2 == 0 for length in lengths) else 1
+    halves = [length // 2 for length in lengths[:fold] if is_foldable(length)]
+    return max([paired, *halves])
+
+
+def _sends(chunk: int, part: _Part) -> Iterator[Sends]:
+    """Yield the transfers of a chunk."""
+    grid, sums, copies = part.grid, list[Step](), list[Step]()
+    for own in part.owned:
+        if part.rings:
+            sums += to_owner(grid, own)
+            copies = [*from_owner(grid, own), *copies]
+        else:
+            there = _all_to_owner(grid, own)
+            sums.append(there)
+            copies.insert(0, Step(there.heads, there.tails, reduce=False))
         grid = grid[own]
-    lines = [np.moveaxis(grid, axis, 0) for axis in range(grid.ndim)]
-    exchanged = [one for line in lines for one in (_by_pairs(line) if rings else [_all(line)])]
-    for step, (tails, heads) in enumerate([*halved, *exchanged]):
-        yield in_step(step, chunk, tails, heads, reduce=True)
-    for step, (tails, heads) in enumerate(reversed(halved), len(halved) + len(exchanged)):
-        yield in_step(step, chunk, heads, tails)
+    for axis in range(grid.ndim):
+        line = np.roll(np.moveaxis(grid, axis, 0), -part.first, axis=0)
+        if axis < part.folded:
+            fold = fold_of(line)
+            sums += fold.sums
+            copies = [*fold.copies, *copies]
+            grid = np.moveaxis(line[fold.owners], 0, axis)
+        else:
+            sums += exchanged(line) if part.rings else [all_to_all(line)]
+    for number, step in enumerate([*sums, *copies]):
+        yield in_step(number, chunk, step.tails, step.heads, reduce=step.reduce)
 
 
-def _all_to_owner(line: Ranks, own: int) -> _Pairs:
+def _all_to_owner(line: Ranks, own: int) -> Step:
     """Return the step in which all of a line send to the owner."""
     others = np.delete(line, own, axis=0)
-    return others.ravel(), np.broadcast_to(line[own], others.shape).ravel()
-
-
-def _to_owner(ring: Ranks, own: int) -> Iterator[_Pairs]:
-    """Yield steps in which sums pass along a ring to the owner, from both sides."""
-    length = len(ring)
-    for away in range(length // 2, 0, -1):
-        # Opposite the owner there is one GPU, which has two ways.
-        sides = (1, -1) if 2 * away < length else (1 if own % 2 else -1,)
-        tails, heads = (
-            np.concatenate([ring[(own + side * far) % length].ravel() for side in sides])
-            for far in (away, away - 1)
-        )
-        yield tails, heads
-
-
-def _all(line: Ranks) -> _Pairs:
-    """Return the step in which all of a line send to each other."""
-    shifted = [np.roll(line, -distance, axis=0).ravel() for distance in range(1, len(line))]
-    return np.tile(line.ravel(), len(shifted)), np.concatenate(shifted)
-
-
-def _by_pairs(ring: Ranks) -> Iterator[_Pairs]:
-    """Yield a step of neighbours, and one in which each other pair's nearer GPU sends their sum.
-
-    That takes as many hops, and half of the links' time.
-    """
-    length = len(ring)
-    if length == 2 or length % 2:
-        yield _all(ring)
-        return
-    yield ring.ravel(), ring[np.arange(length) ^ 1].ravel()
-    ends = [
-        (min(pair, pair + 1, key=lambda one: _apart(one, place, length)), place)
-        for place in range(length)
-        for pair in range(0, length, 2)
-        if pair != place & ~1
-    ]
-    tails, heads = np.array(ends).T
-    yield ring[tails].ravel(), ring[heads].ravel()
-
-
-def _apart(one: int, other: int, length: int) -> int:
-    """Return the distance of two places on a ring."""
-    return min((one - other) % length, (other - one) % length)
+    return Step(others.ravel(), np.broadcast_to(line[own], others.shape).ravel(), reduce=True)
 
 
 METHODS = (

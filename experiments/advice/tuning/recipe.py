@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from baselines.libraries.sum_exchange import METHOD as SUM_EXCHANGE
-from baselines.libraries.sum_exchange import dimensions
+from baselines.libraries.sum_exchange import dimensions, foldable_dimensions
 from baselines.registry import METHODS
 from forestcoll.bounded_depth.depth_limit import least_depth
 from forestcoll.errors import UnknownMethodError, UnsupportedError, did_you_mean
@@ -149,14 +149,19 @@ def recipes(
 
 
 def _sum_exchanges(topology: Topology) -> list[Recipe]:
-    """Return a recipe for each number of halved dimensions; one to be refused if there are none."""
+    """Return a recipe for each number of halved dimensions, and of folded ones if none is halved.
+
+    One to be refused if there are no dimensions.
+    """
     try:
         most = min(dimensions(topology) - 1, _MOST_HALVED)
+        numbers = [("halved", n) for n in range(most + 1)]
+        numbers += [("folded", n + 1) for n in range(foldable_dimensions(topology))]
     except UnsupportedError:
         return [Recipe(SUM_EXCHANGE, SUM_EXCHANGE)]
     return [
-        Recipe(f"{SUM_EXCHANGE}, {n} halved", SUM_EXCHANGE, MappingProxyType({"halved": n}))
-        for n in range(most + 1)
+        Recipe(f"{SUM_EXCHANGE}, {n} {how}", SUM_EXCHANGE, MappingProxyType({"halved": 0, how: n}))
+        for how, n in numbers
     ]
 
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from baselines.libraries.sum_exchange import dimensions, generate
+from baselines.libraries.sum_exchange import dimensions, foldable_dimensions, generate
 from forestcoll.compilation import compile_program
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.schedule import StepSchedule, cost, verify
@@ -14,8 +14,8 @@ from forestcoll.topology import Topology, load_topology
 from tests.hand_networks import network_of
 
 
-def made(name: str, halved: int) -> StepSchedule:
-    schedule = generate(load_topology(name), halved=halved)
+def made(name: str, halved: int, folded: int = 0) -> StepSchedule:
+    schedule = generate(load_topology(name), halved=halved, folded=folded)
     verify(schedule)
     return schedule
 
@@ -61,29 +61,45 @@ def test_a_cube_exchanges_what_it_does_not_halve(halved: int, steps: list[int]) 
 
 
 @pytest.mark.parametrize(
-    ("halved", "steps"), [(0, [32, 32, 32, 32]), (1, [32, 64, 32, 32, 64, 32])]
+    ("halved", "steps"), [(0, [64, 64, 64, 64]), (1, [32, 64, 32, 32, 64, 32])]
 )
 def test_a_torus_exchanges_along_rows_and_columns(halved: int, steps: list[int]) -> None:
     """4 x 4: one half of the data along rows first, one along columns; each GPU gets two sums.
 
-    Halved, 2 x 4 chunks have an owner in each of 4 lines. In each line one GPU is opposite of it,
-    and two are beside it; then 4 owners get two sums each. A step has one hop.
+    Pairs begin at the first or second place, in two parts of each half. Halved, 2 x 4 chunks have
+    an owner in each of 4 lines. In each line one GPU is opposite of it, and two are beside it; then
+    4 owners get two sums each. A step has one hop.
     """
     schedule = made("torus:dims=4x4", halved)
     assert sent(schedule) == steps
     assert 10 * len(steps) < time_us(schedule, 1) < 10 * len(steps) + 0.01
 
 
-@pytest.mark.parametrize(("halved", "hops", "rate"), [(0, 8, "1/4"), (1, 12, "16/11")])
-def test_neighbours_on_long_rings_exchange_first(halved: int, hops: int, rate: str) -> None:
-    """On a ring of 8 a pair's link carries 1 + 3 units, of half of the data in each dimension.
+@pytest.mark.parametrize(
+    ("halved", "folded", "hops", "rate"),
+    [(0, 0, 8, "1/2"), (0, 1, 9, "8/9"), (0, 2, 10, "1"), (1, 0, 12, "16/9"), (1, 1, 13, "16/9")],
+)
+def test_rates_and_hops_on_long_rings(halved: int, folded: int, hops: int, rate: str) -> None:
+    """A ring of 8 has 16 links. An exchange takes 32 of them, a fold 16 and then 4.
 
-    Halved, a unit is 1/16 of the data, and the busiest link carries 11: 4 on the way to owners, as
-    many back, and the rest in the exchange of the other half.
+    256 links have 2 x 8 exchanges of all data, 2 units each. With a fold first it is 8 x 20 + 4 x
+    32 units; with both 8 x 20 + 4 x 20, of which some links carry more than others. Halved, a unit
+    is 1/16 of the data, and each link carries 7 on the way to owners and back, and 2 in exchanges.
     """
-    schedule = made("torus:dims=8x8", halved)
+    schedule = made("torus:dims=8x8", halved, folded)
     assert 10 * hops < time_us(schedule, 1) < 10 * hops + 0.01
     assert cost(schedule).algbw_gb_s == Fraction(rate)
+
+
+def test_parts_of_folded_rings_load_all_links_equally_in_each_step() -> None:
+    """Halves begin at four places: in a step of the first fold each link has one of 8 parts."""
+    schedule = made("torus:dims=8x8", 0, 2)
+    assert schedule.chunks.size.tolist() == [1] * 8
+    sends = schedule.sends
+    for step in range(4):
+        now = sends.step == step
+        links = set(zip(sends.tail[now].tolist(), sends.head[now].tolist(), strict=True))
+        assert len(links) == now.sum() == 256
 
 
 def test_data_opposite_of_their_owners_go_both_ways_round() -> None:
@@ -111,6 +127,27 @@ def test_parts_of_unequal_dimensions_have_a_third_of_the_data_each() -> None:
 def test_dimensions_are_counted() -> None:
     for name, count in (("dgx_a100:boxes=2", 2), ("torus:dims=2x3x4", 3)):
         assert dimensions(load_topology(name)) == count
+
+
+@pytest.mark.parametrize(
+    ("name", "halved", "folded", "message"),
+    [
+        ("torus:dims=8x8", 0, 3, "folded is 3; it must be 0 to 2, since torus:dims=8x8 has 2 dim"),
+        ("torus:dims=8x8", 1, 2, "folded is 2; it must be 0 to 1, since torus:dims=8x8 has 1 dim"),
+        ("torus:dims=8x8", 1, -1, "folded is -1; it must be 0 to 1"),
+        ("dgx_a100:boxes=2", 0, 1, "folded is 1; it must be 0 to 0, since .* has no rings"),
+    ],
+)
+def test_rings_are_folded_along_dimensions_that_are_not_halved(
+    name: str, halved: int, folded: int, message: str
+) -> None:
+    with pytest.raises(InvalidParameterError, match=message):
+        made(name, halved, folded)
+
+
+def test_networks_with_long_even_rings_are_foldable() -> None:
+    for name, count in (("torus:dims=3x6x4", 3), ("torus:dims=4x5", 0), ("dgx_a100:boxes=2", 0)):
+        assert foldable_dimensions(load_topology(name)) == count
 
 
 @pytest.mark.parametrize("halved", [-1, 2])

@@ -43,7 +43,10 @@ def test_default_baselines_are_of_the_registry_and_names_differ() -> None:
 
 
 def test_sums_are_exchanged_along_each_number_of_dimensions_but_one() -> None:
-    """Boxes have two dimensions; of a hypercube of 7 at most 4 are halved."""
+    """Boxes have two dimensions; of a hypercube of 7 at most 4 are halved.
+
+    Where a ring has six GPUs or more, any number of dimensions is folded, and none halved.
+    """
 
     def halved(name: str) -> list[int | None]:
         found = recipes(load_topology(name), ["sum-exchange"], "allreduce")
@@ -54,6 +57,10 @@ def test_sums_are_exchanged_along_each_number_of_dimensions_but_one() -> None:
     assert halved("torus:dims=3x3x3") == [0, 1, 2]
     assert halved("hypercube:dimension=7") == [0, 1, 2, 3, 4]
     assert halved("ring:nodes=4") == [None]
+    assert halved("torus:dims=3x6") == [0, 1, 0, 0]
+    found = recipes(load_topology("torus:dims=3x6"), ["sum-exchange"], "allreduce")
+    assert [one.parameters.get("folded") for one in found] == [None, None, 1, 2]
+    assert found[-1].name == "sum-exchange, 2 folded"
     (refused,) = recipes(load_topology("dgx_a100:boxes=2"), ["sum-exchange"], "allgather")
     assert refused.name == "sum-exchange"
 
