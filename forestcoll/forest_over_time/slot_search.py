@@ -27,7 +27,8 @@ Known = dict[int, dict[SlottedTree, None]]
 """Trees in use so far, by gap."""
 
 _GAPS = (1, 2, 3, 6)
-_FINE, _FAR = 6, 1.1  # so fine slots only where others take over a tenth longer than a good time
+_FAR = 1.1  # of a good time: a search without the trees of other sizes pays
+_FINE, _NEAR = 6, 1.03  # so fine slots only where others take longer than so much of a good time
 _MOST_SLOTS, _MOST_ROWS = 24, 1500
 
 
@@ -65,7 +66,7 @@ class SlotSearch:
         best : float
             The time in ticks that plans must be below.
         good : float
-            A time that is good enough: no plan of less is searched for.
+            A time that is good enough: the first plan of no more ends the search.
         trees : sequence of (int, TimedTree)
             Trees to begin with, and their orbits.
         report : callable, optional
@@ -110,9 +111,11 @@ class SlotSearch:
 
         tried = Fraction(0)  # hops that so many slots take, which must be wider than a hop
         for number, gap in enumerate(self._gaps):
-            if gap == _FINE and not best > _FAR * good > 0:
+            if gap == _FINE and not best > _NEAR * good > 0:
                 break
-            few = max(1, math.floor((good / self._late - 1) * gap + 1), math.ceil(tried * gap))
+            # The most slots that take less than a good time if they are as wide as a hop takes:
+            # they are wider, and may still be best.
+            few = max(1, math.floor((good / self._late - 1) * gap), math.ceil(tried * gap))
             many = min(self._most, math.ceil((best / self._late - 1) * gap) - 1)
             if number == 0:
                 few = max(1, min(few, many))  # wide slots: as many as the program can have
