@@ -91,14 +91,18 @@ def test_switches_that_reduce_are_nearest_to_the_bound_at_1_gb() -> None:
         assert row.of_bound < 1.05
 
 
-def test_allreduces_miss_a_quarter_above_the_bound_where_the_page_says_so() -> None:
-    found: dict[str, list[int]] = {}
+def test_allreduces_are_within_a_quarter_above_the_bound() -> None:
+    rows = [row for row in STORED if row.collective == "allreduce"]
+    assert len(rows) == 121
+    assert max(row.of_bound for row in rows) < 1.25
+
+
+def test_other_collectives_are_as_near_the_bound_as_the_page_says() -> None:
     for row in STORED:
-        if row.collective == "allreduce" and row.of_bound > 1.25:
-            found.setdefault(row.topology, []).append(row.size_bytes // 2**10)
-    assert found == {
-        "torus:dims=8x8": [64],
-    }
+        if row.collective in ("allgather", "reduce-scatter"):
+            assert row.of_bound < (1.09 if row.topology == "mi250:boxes=2" else 1.05)
+        if row.collective == "broadcast":
+            assert row.of_bound < (1.22 if row.topology == "mi250:boxes=2" else 1.06)
 
 
 def test_allreduces_between_boxes_are_near_the_bound_up_to_256_kb() -> None:
