@@ -16,7 +16,7 @@ from experiments.machines.machine_rates import (
     read_rows,
     write_rows,
 )
-from forestcoll.topology import load_topology, validate
+from forestcoll.topology import Topology, load_topology, validate
 from forestcoll.topology.families.machine_table import MACHINES
 
 BOX = Studied("mi300x:boxes=2,gpus_per_box=2", "b0.gpu0 - ib", "mi300x:gpus_per_box=2")
@@ -43,10 +43,15 @@ def test_rows_are_stored_and_read(tmp_path):
     assert read_rows(tmp_path / "new" / "rates.csv") == rows
 
 
+def _network(spec: str, option: str = "--without", part: str = "") -> Topology:
+    assert option == "--without"
+    return load_topology(spec).without(part) if part else load_topology(spec)
+
+
 @pytest.mark.parametrize("machine", STUDIED, ids=lambda machine: machine.spec)
 def test_every_state_exists(machine):
     """The dead part is there and leaves the rest in one piece; fewer GPUs are fewer."""
-    found = dict(machine.states())
+    found = {state: _network(*words) for state, words in machine.states()}
     assert set(found) == {WHOLE, *([DEAD] * bool(machine.dead)), *([FEWER] * bool(machine.fewer))}
     for topology in found.values():
         validate(topology)
