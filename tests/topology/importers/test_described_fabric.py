@@ -72,7 +72,7 @@ def test_it_is_known_by_its_lists() -> None:
         ("count: 4", "count: 0", "cables[0].count is 0; it must be a number of cables, from 1"),
         ("count: 4", "count: true", "cables[0].count is True; it must be a number of cables"),
         ("bandwidth: 400 Gb/s, ", "", "cables[0].bandwidth is missing; add it, such as 400 Gb/s"),
-        ("400 Gb/s", "400 Gbs", "cables[0].bandwidth is '400 Gbs'"),
+        ("400 Gb/s", "400 Gbs", "cables[0].bandwidth is '400 Gbs', whose unit"),
         ("bandwidth: 25", "bandwidth: 0", "cables[1].bandwidth is 0; it must be above 0"),
         ("machine: node0", "machine: [1]", "ports[0].machine must be a name, or a pattern"),
         (", machine: node0", "", "ports[0].machine must be a name, or a pattern"),
