@@ -50,7 +50,7 @@ class FamilyRemover {
   void remove_from(int set) {
     const Contraction items(nesting_, set);
     const Subproblem problem = contracted(items);
-    const SwitchRemoval& solution = solved(problem);
+    const ItemSplits& solution = solved(problem);
     const IndexedVector<int> targets_of = count_targets(items);
     for (std::size_t s = 0; s < solution.splits.size();) {
       std::vector<Split> of_switch;
@@ -103,7 +103,7 @@ class FamilyRemover {
   }
 
   // Equal boxes are equal problems, each solved once.
-  const SwitchRemoval& solved(const Subproblem& problem) {
+  const ItemSplits& solved(const Subproblem& problem) {
     std::vector<Amount> key = content(problem);
     const auto known = solutions_.find(key);
     if (known != solutions_.end()) return known->second;
@@ -118,7 +118,7 @@ class FamilyRemover {
   Links links_;
   Progress& progress_;
   RemovalOptions options_;
-  std::map<std::vector<Amount>, SwitchRemoval> solutions_;
+  std::map<std::vector<Amount>, ItemSplits> solutions_;
   SwitchRemoval result_;
 };
 

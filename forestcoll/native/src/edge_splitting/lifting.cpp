@@ -30,23 +30,31 @@ struct Ports {
   }
 };
 
-// Parts of amounts, a row of equal width for each.
+// Parts of amounts: a row of equal width for each, equal ones perhaps the same.
 struct Shares {
-  std::size_t width = 0;
+  std::size_t width;
   std::vector<Amount> part;
+  std::vector<std::size_t> first = {};  // the place of each amount's row
 
-  Amount& at(std::size_t row, std::size_t column) { return part[row * width + column]; }
+  std::span<Amount> add_row() {
+    first.push_back(part.size());
+    part.resize(part.size() + width, 0);
+    return row(first.size() - 1);
+  }
+  void add_last_row_again() { first.push_back(first.back()); }
+  std::span<Amount> row(std::size_t row) { return std::span(part).subspan(first[row], width); }
 };
 
 // Distributes the ports of one item over its splits, one port after the other.
 Shares fill_up(Ports& ports, const std::vector<Amount>& amounts) {
-  Shares shares{ports.node.size(), std::vector<Amount>(amounts.size() * ports.node.size(), 0)};
+  Shares shares{ports.node.size(), {}};
   std::size_t port = 0;
-  for (std::size_t s = 0; s < amounts.size(); ++s) {
-    for (Amount missing = amounts[s]; missing > 0;) {
+  for (const Amount amount : amounts) {
+    const std::span<Amount> row = shares.add_row();
+    for (Amount missing = amount; missing > 0;) {
       if (port == shares.width) throw InternalError("a split takes more than its ports have");
       const Amount part = std::min(missing, ports.left[port]);
-      shares.at(s, port) += part;
+      row[port] += part;
       missing -= part;
       if ((ports.left[port] -= part) == 0) ++port;
     }
@@ -65,24 +73,34 @@ Amount scaled(Amount a, Amount b, Amount c) {
 // port, adding up to amounts[s].
 Shares share_out(Ports& ports, const std::vector<Amount>& amounts) {
   const std::size_t width = ports.node.size();
-  Shares shares{width, std::vector<Amount>(amounts.size() * width, 0)};
+  Shares shares{width, {}};
   const std::vector<Amount> whole = ports.left;
   std::vector<Amount> missing = amounts;
-  const auto give = [&](std::size_t row, std::size_t port, Amount part) {
-    shares.at(row, port) += part;
-    ports.left[port] -= part;
-    missing[row] -= part;
-  };
   // Ports and splits are mostly equal, and a division takes long.
   Amount port = 0, amount = 0, part = 0;
   for (std::size_t s = 0; s < amounts.size(); ++s) {
-    for (std::size_t i = 0; i < width; ++i) {
-      if (whole[i] != port || amounts[s] != amount) {
-        port = whole[i], amount = amounts[s];
-        part = scaled(port, amount, ports.total);
+    if (s > 0 && amounts[s] == amounts[s - 1]) {
+      // Rows without a missing unit stay as they are, so equal ones are one.
+      if (missing[s - 1] == 0) {
+        shares.add_last_row_again();
+      } else {
+        const auto row = shares.add_row();
+        std::ranges::copy(shares.row(s - 1), row.begin());
       }
-      give(s, i, part);
+      missing[s] = missing[s - 1];
+    } else {
+      const auto row = shares.add_row();
+      for (std::size_t i = 0; i < width; ++i) {
+        if (whole[i] != port || amounts[s] != amount) {
+          port = whole[i], amount = amounts[s];
+          part = scaled(port, amount, ports.total);
+        }
+        row[i] = part;
+        missing[s] -= part;
+      }
     }
+    const auto row = shares.row(s);
+    for (std::size_t i = 0; i < width; ++i) ports.left[i] -= row[i];
   }
   for (std::size_t s = 0; s < amounts.size(); ++s) {
     for (std::size_t step = 0; missing[s] > 0; ++step) {
@@ -90,7 +108,10 @@ Shares share_out(Ports& ports, const std::vector<Amount>& amounts) {
       // At first one unit for each port, which spreads the rounded-off units; then as much as is
       // left.
       const Amount most = step < width ? 1 : missing[s];
-      give(s, i, std::min({ports.left[i], missing[s], most}));
+      const Amount more = std::min({ports.left[i], missing[s], most});
+      shares.row(s)[i] += more;
+      ports.left[i] -= more;
+      missing[s] -= more;
       if (step > 2 * width) throw InternalError("a split takes more than its ports have");
     }
   }
@@ -127,7 +148,7 @@ class Lift {
   // The part of a split in the ports of an item.
   struct Row {
     const Ports* ports;
-    std::span<Amount> part;
+    std::span<const Amount> part;
   };
 
   static void sort_in(std::vector<std::pair<NodeId, Amount>> links, const Contraction& items,
@@ -154,8 +175,7 @@ class Lift {
       Shares& shares = shares_.emplace_back(many ? fill_up(ports[item], amounts)
                                                  : share_out(ports[item], amounts));
       for (std::size_t i = 0; i < amounts.size(); ++i) {
-        rows[of_item[item][i]] = {&ports[item],
-                                  std::span(shares.part).subspan(i * shares.width, shares.width)};
+        rows[of_item[item][i]] = {&ports[item], shares.row(i)};
       }
     }
     return rows;
@@ -172,17 +192,26 @@ class Lift {
 
   // Pairs equal amounts of both sides in the order of the nodes, so that rails line up.
   void join(const Row& in, const Row& out, std::vector<Split>& log) {
+    const std::span<const NodeId> from = in.ports->node, to = out.ports->node;
+    const auto pair = [&](std::size_t i, std::size_t j, Amount amount) {
+      if (amount == 0) return;
+      links_.add({from[i], to[j], amount});
+      log.push_back({via_, from[i], to[j], amount});
+    };
+    // Mostly rails: port i of one side has as much as port i of the other.
+    if (std::ranges::equal(in.part, out.part)) {
+      for (std::size_t i = 0; i < in.part.size(); ++i) pair(i, i, in.part[i]);
+      return;
+    }
+    in_left_.assign(in.part.begin(), in.part.end());
+    out_left_.assign(out.part.begin(), out.part.end());
     std::size_t i = 0, j = 0;
-    while (i < in.part.size() && j < out.part.size()) {
-      const Amount amount = std::min(in.part[i], out.part[j]);
-      if (amount > 0) {
-        const NodeId from = in.ports->node[i], to = out.ports->node[j];
-        links_.add({from, to, amount});
-        log.push_back({via_, from, to, amount});
-        in.part[i] -= amount;
-        out.part[j] -= amount;
-      }
-      if (in.part[i] == 0) {
+    while (i < in_left_.size() && j < out_left_.size()) {
+      const Amount amount = std::min(in_left_[i], out_left_[j]);
+      pair(i, j, amount);
+      in_left_[i] -= amount;
+      out_left_[j] -= amount;
+      if (in_left_[i] == 0) {
         ++i;
       } else {
         ++j;
@@ -195,6 +224,7 @@ class Lift {
   NodeId via_;
   IndexedVector<Ports> in_, out_;  // by item
   std::deque<Shares> shares_;      // rows point into it
+  std::vector<Amount> in_left_, out_left_;
 };
 
 }  // namespace

@@ -33,7 +33,7 @@ class SwitchRemover {
     if (outside_ >= 0) stays_[outside_] = 1;
   }
 
-  SwitchRemoval run();
+  ItemSplits run();
 
  private:
   // The fewest trees that start at a target, as their root or where they enter.
@@ -111,10 +111,10 @@ class SwitchRemover {
   NodeId outside_;
   Amount quantum_;
   NodeMap<std::pair<int, int>> class_;  // tier and number of ports, of the nodes to remove
-  SwitchRemoval result_;
+  ItemSplits result_;
 };
 
-SwitchRemoval SwitchRemover::run() {
+ItemSplits SwitchRemover::run() {
   if (!carries_demand(targets_))
     throw Infeasible("the capacities cannot carry the trees asked for");
   const std::vector<NodeId> order = removal_order();
@@ -126,7 +126,6 @@ SwitchRemoval SwitchRemover::run() {
     remove_tier(std::span(order).subspan(first, last - first));
     progress_(static_cast<std::int64_t>(last), static_cast<std::int64_t>(order.size()));
   }
-  result_.logical = network_.arcs();
   return std::move(result_);
 }
 
@@ -331,9 +330,23 @@ void SwitchRemover::remove(NodeId via) {
 
 void SwitchRemover::split_all(NodeId via, const std::vector<Port>& ports, const SplitMatrix& matrix,
                               int sign) {
+  std::size_t entries = 0;
+  std::vector<int> in, out;  // the arcs of each port, found once
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    entries += matrix.row(i).size();
+    in.push_back(network_.find(ports[i].node, via));
+    out.push_back(network_.find(via, ports[i].node));
+  }
+  network_.expect(entries);
+  const auto change_by = [this](int arc, Amount by) {
+    network_.set_capacity(arc, network_.capacity(arc) + by);
+    flow_.clip(arc);
+  };
   for (std::size_t i = 0; i < ports.size(); ++i) {
     for (const auto& [j, amount] : matrix.row(i)) {
-      split(via, ports[i].node, ports[j].node, sign * amount);
+      change_by(in[i], -sign * amount);
+      change_by(out[j], -sign * amount);
+      change(ports[i].node, ports[j].node, sign * amount);
     }
   }
 }
@@ -477,8 +490,8 @@ Amount SwitchRemover::largest_split(NodeId via, NodeId from, NodeId to) {
 
 }  // namespace
 
-SwitchRemoval remove_switches(const Subproblem& problem, const RemovalOptions& options,
-                              Progress& progress) {
+ItemSplits remove_switches(const Subproblem& problem, const RemovalOptions& options,
+                           Progress& progress) {
   return SwitchRemover(problem, options, progress).run();
 }
 
