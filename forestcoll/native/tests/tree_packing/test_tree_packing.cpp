@@ -1,5 +1,6 @@
 // Every feasible demand is packed completely and within the capacities (Theorems 7 to 10).
 #include <algorithm>
+#include <string>
 
 #include "forestcoll/common/errors.hpp"
 #include "forestcoll/tree_packing/completion.hpp"
@@ -42,6 +43,41 @@ void cascade_packs_whatever_is_feasible() {
     const auto batches = pack(graph, trees, quiet);
     is_packing(graph, trees, batches);
     CHECK(std::ranges::is_sorted(batches, {}, &Batch::root));
+  }
+}
+
+// A number that divides all capacities and trees of a large problem divides all batches.
+void batches_are_packed_as_single_trees() {
+  Random random(14);
+  int large = 0;
+  for (int round = 0; round < 20; ++round) {
+    auto [graph, trees] = random_problem(random, 60, 1);
+    if (graph.num_nodes <= PartialPacking::kSmall) continue;
+    ++large;
+    for (Arc& arc : graph.arcs) arc.capacity *= 7;
+    for (Amount& rooted : trees) rooted *= 7;
+    const auto batches = pack(graph, trees, quiet);
+    is_packing(graph, trees, batches);
+    const auto is_whole = [](const Batch& batch) { return batch.multiplicity % 7 == 0; };
+    CHECK(std::ranges::all_of(batches, is_whole));
+  }
+  CHECK(large > 5);
+}
+
+// Of 21 trees, links of 14 carry all but 7.
+void shortage_is_counted_in_trees() {
+  Graph star{40, {}};
+  for (NodeId v = 1; v < 40; ++v) {
+    star.arcs.push_back({0, v, 14});
+    star.arcs.push_back({v, 0, 14});
+  }
+  std::vector<Amount> trees(40, 0);
+  trees[0] = 21;
+  try {
+    pack(star, trees, quiet);
+    CHECK(false);
+  } catch (const Infeasible& error) {
+    CHECK(std::string(error.what()).find("7 trees") != std::string::npos);
   }
 }
 
@@ -140,6 +176,8 @@ void refuses_demand_that_does_not_fit() {
 
 TESTS(tree_packing) {
   cascade_packs_whatever_is_feasible();
+  batches_are_packed_as_single_trees();
+  shortage_is_counted_in_trees();
   greedy_trees_are_breadth_first_where_they_fit();
   shallow_trees_are_a_packing_where_they_fit();
   torus_trees_are_as_low_as_the_diameter();
