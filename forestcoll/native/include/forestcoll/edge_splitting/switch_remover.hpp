@@ -12,11 +12,12 @@
 
 namespace forestcoll {
 
-// Removes the nodes that are neither targets nor the outside.
+// Removes the nodes that are neither targets nor the outside. Unequal ports share in batches of so
+// many trees where possible.
 //
 // Throws Infeasible if the graph cannot carry the demand, or a removed node sends more than it
 // receives.
-SwitchRemoval remove_switches(const Subproblem& problem, const RemovalOptions& options,
-                              Progress& progress);
+SwitchRemoval remove_switches(const Subproblem& problem, Amount batch,
+                              const RemovalOptions& options, Progress& progress);
 
 }  // namespace forestcoll
