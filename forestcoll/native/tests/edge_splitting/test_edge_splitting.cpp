@@ -3,6 +3,7 @@
 #include <map>
 
 #include "forestcoll/common/errors.hpp"
+#include "forestcoll/common/flow.hpp"
 #include "forestcoll/edge_splitting/edge_splitting.hpp"
 #include "forestcoll/optimality/optimality.hpp"
 #include "forestcoll/tight_sets/contraction.hpp"
@@ -147,7 +148,9 @@ void links_of_unequal_nics_carry_whole_batches() {
   CHECK(batch > 1);
   const Family family = trimmed(graph, demand);
   const SwitchRemoval removal = remove_switches(graph, demand, family);
-  CHECK(carries({kCore + 1, removal.logical}, demand));
+  const FlowNetwork network({kCore + 1, removal.logical});  // too many cuts to test them all
+  WarmFlow flow(network, demand.trees);
+  for (NodeId gpu = 0; gpu < kAll; ++gpu) CHECK(flow.settle(gpu) == 0);
   splits_make_the_logical_links(graph, removal);
   int whole = 0, broken = 0;
   for (const Arc& arc : removal.logical) {
