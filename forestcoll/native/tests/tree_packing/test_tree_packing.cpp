@@ -46,22 +46,26 @@ void cascade_packs_whatever_is_feasible() {
   }
 }
 
-// A number that divides all capacities and trees of a large problem divides all batches.
+// 36 nodes that are all joined, nine of them with four times the trees of the others: more than
+// their links carry directly. A number that divides all capacities and trees divides all batches.
 void batches_are_packed_as_single_trees() {
-  Random random(14);
-  int large = 0;
-  for (int round = 0; round < 20; ++round) {
-    auto [graph, trees] = random_problem(random, 60, 1);
-    if (graph.num_nodes <= PartialPacking::kSmall) continue;
-    ++large;
-    for (Arc& arc : graph.arcs) arc.capacity *= 7;
-    for (Amount& rooted : trees) rooted *= 7;
-    const auto batches = pack(graph, trees, quiet);
-    is_packing(graph, trees, batches);
-    const auto is_whole = [](const Batch& batch) { return batch.multiplicity % 7 == 0; };
-    CHECK(std::ranges::all_of(batches, is_whole));
+  constexpr NodeId kNodes = PartialPacking::kSmall + 4;
+  Graph graph{kNodes, {}};
+  for (NodeId a = 0; a < kNodes; ++a) {
+    for (NodeId b = 0; b < kNodes; ++b) {
+      if (a != b) graph.arcs.push_back({a, b, 1});
+    }
   }
-  CHECK(large > 5);
+  Demand demand = equal_demand(kNodes, 0, 1);
+  for (NodeId v = 0; v < kNodes; v += 4) demand.trees[v] = 4;
+  const Bottleneck best = find_bottleneck(graph, demand);
+  for (Arc& arc : graph.arcs) arc.capacity *= 7 * best.numerator;
+  for (Amount& trees : demand.trees) trees *= 7 * best.denominator;
+  const auto batches = pack(graph, demand.trees, quiet);
+  is_packing(graph, demand.trees, batches);
+  CHECK(batches.size() > kNodes);
+  const auto is_whole = [](const Batch& batch) { return batch.multiplicity % 7 == 0; };
+  CHECK(std::ranges::all_of(batches, is_whole));
 }
 
 // Of 21 trees, links of 14 carry all but 7.
