@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <functional>
 #include <span>
 #include <utility>
 
@@ -118,10 +119,51 @@ Shares share_out(Ports& ports, const std::vector<Amount>& amounts) {
   return shares;
 }
 
+// Distributes the ports over the splits in whole batches: one from each port, or from the fullest
+// of some neighbours, then more from the fullest ports. Splits that find no whole batch any more
+// take what remains.
+Shares share_batches(Ports& ports, const std::vector<Amount>& amounts, Amount batch) {
+  const std::size_t width = ports.node.size();
+  Shares shares{width, {}};
+  for (std::size_t s = 0; s < amounts.size(); ++s) shares.add_row();
+  std::vector<Amount> missing = amounts;
+  const auto give = [&](std::size_t row, std::size_t port, Amount part) {
+    shares.row(row)[port] += part;
+    ports.left[port] -= part;
+    missing[row] -= part;
+  };
+  const auto give_fullest = [&](std::size_t row, std::size_t first, std::size_t end) {
+    const auto among = std::span(ports.left).subspan(first, end - first);
+    const auto fullest = std::ranges::max_element(among);
+    if (*fullest < batch) return false;
+    give(row, first + static_cast<std::size_t>(fullest - among.begin()), batch);
+    return true;
+  };
+  for (std::size_t s = 0; s < amounts.size(); ++s) {
+    const auto count = static_cast<std::size_t>(amounts[s] / batch);
+    const std::size_t neighbours = (width + count - 1) / count;
+    for (std::size_t first = 0; first < width; first += neighbours) {
+      give_fullest(s, first, std::min(first + neighbours, width));
+    }
+    while (missing[s] > 0 && give_fullest(s, 0, width)) {
+    }
+  }
+  std::size_t port = 0;
+  for (std::size_t s = 0; s < amounts.size(); ++s) {
+    while (missing[s] > 0) {
+      if (port == width) throw InternalError("a split takes more than its ports have");
+      give(s, port, std::min(missing[s], ports.left[port]));
+      if (ports.left[port] == 0) ++port;
+    }
+  }
+  return shares;
+}
+
 class Lift {
  public:
-  Lift(Links& links, const Contraction& items, const IndexedVector<int>& targets_of, NodeId via)
-      : links_(links), targets_of_(targets_of), via_(via) {
+  Lift(Links& links, const Contraction& items, const IndexedVector<int>& targets_of, NodeId via,
+       Amount batch)
+      : links_(links), targets_of_(targets_of), via_(via), batch_(batch) {
     in_.resize(items.num_items() + 1);
     out_.resize(in_.size());
     std::vector<std::pair<NodeId, Amount>> in, out;
@@ -135,6 +177,7 @@ class Lift {
 
   // `splits` go from item to item.
   void make(const std::vector<Split>& splits, std::vector<Split>& log) {
+    if (!is_in_batches(splits)) batch_ = 1;
     const std::vector<Row> in = shared_out(splits, in_, &Split::from);
     const std::vector<Row> out = shared_out(splits, out_, &Split::to);
     std::size_t most = 0;
@@ -150,6 +193,34 @@ class Lift {
     const Ports* ports;
     std::span<const Amount> part;
   };
+
+  // Whether shares are whole batches: every split has some for each port, and shares in proportion
+  // would break them up.
+  bool is_in_batches(const std::vector<Split>& splits) const {
+    if (batch_ == 1) return false;
+    const auto holds_batches = [this](const Split& split) {
+      return has_batches(split.amount, in_[split.from]) &&
+             has_batches(split.amount, out_[split.to]);
+    };
+    const auto stays_whole = [this](const Split& split) {
+      return split.amount % (batch_ * std::ssize(in_[split.from].node)) == 0 &&
+             split.amount % (batch_ * std::ssize(out_[split.to].node)) == 0;
+    };
+    if (!std::ranges::all_of(splits, holds_batches)) return false;
+    return !std::ranges::all_of(in_, are_equal) || !std::ranges::all_of(out_, are_equal) ||
+           !std::ranges::all_of(splits, stays_whole);
+  }
+
+  // Whether an amount is a number of batches, some for each port: not so few that most ports get
+  // none, nor so many that it does not matter whether they are whole.
+  bool has_batches(Amount amount, const Ports& ports) const {
+    const auto count = std::ssize(ports.node);
+    return amount % batch_ == 0 && 2 * (amount / batch_) >= count && amount / batch_ <= 64 * count;
+  }
+
+  static bool are_equal(const Ports& ports) {
+    return std::ranges::adjacent_find(ports.left, std::ranges::not_equal_to{}) == ports.left.end();
+  }
 
   static void sort_in(std::vector<std::pair<NodeId, Amount>> links, const Contraction& items,
                       IndexedVector<Ports>& by_item) {
@@ -172,8 +243,10 @@ class Lift {
       // Proportions make rails of targets line up. If there are more ports than targets (a box
       // whose GPUs mostly forward), they would only make many small splits.
       const bool many = std::ssize(ports[item].node) > targets_of_[item];
-      Shares& shares = shares_.emplace_back(many ? fill_up(ports[item], amounts)
-                                                 : share_out(ports[item], amounts));
+      Shares& shares =
+          shares_.emplace_back(many         ? fill_up(ports[item], amounts)
+                               : batch_ > 1 ? share_batches(ports[item], amounts, batch_)
+                                            : share_out(ports[item], amounts));
       for (std::size_t i = 0; i < amounts.size(); ++i) {
         rows[of_item[item][i]] = {&ports[item], shares.row(i)};
       }
@@ -190,27 +263,20 @@ class Lift {
     return used(in) + used(out) - 1;
   }
 
-  // Pairs equal amounts of both sides in the order of the nodes, so that rails line up.
+  // Pairs equal amounts of both sides in the order of the nodes, so that rails line up. Shares in
+  // batches differ from port to port, so there the rails come first.
   void join(const Row& in, const Row& out, std::vector<Split>& log) {
-    const std::span<const NodeId> from = in.ports->node, to = out.ports->node;
-    const auto pair = [&](std::size_t i, std::size_t j, Amount amount) {
-      if (amount == 0) return;
-      links_.add({from[i], to[j], amount});
-      log.push_back({via_, from[i], to[j], amount});
-    };
-    // Mostly rails: port i of one side has as much as port i of the other.
+    // Mostly port i of one side has as much as port i of the other.
     if (std::ranges::equal(in.part, out.part)) {
-      for (std::size_t i = 0; i < in.part.size(); ++i) pair(i, i, in.part[i]);
+      for (std::size_t i = 0; i < in.part.size(); ++i) pair(in, i, out, i, in.part[i], log);
       return;
     }
     in_left_.assign(in.part.begin(), in.part.end());
     out_left_.assign(out.part.begin(), out.part.end());
+    if (batch_ > 1) join_rails(in, out, log);
     std::size_t i = 0, j = 0;
     while (i < in_left_.size() && j < out_left_.size()) {
-      const Amount amount = std::min(in_left_[i], out_left_[j]);
-      pair(i, j, amount);
-      in_left_[i] -= amount;
-      out_left_[j] -= amount;
+      join(in, i, out, j, log);
       if (in_left_[i] == 0) {
         ++i;
       } else {
@@ -219,9 +285,34 @@ class Lift {
     }
   }
 
+  // Pairs the ports at the same place of both sides; of a side with more ports, several.
+  void join_rails(const Row& in, const Row& out, std::vector<Split>& log) {
+    const std::size_t most = std::max(in.part.size(), out.part.size());
+    for (std::size_t rail = 0; rail < most; ++rail) {
+      join(in, rail * in.part.size() / most, out, rail * out.part.size() / most, log);
+    }
+  }
+
+  // Pairs as much of two ports as both have left.
+  void join(const Row& in, std::size_t i, const Row& out, std::size_t j, std::vector<Split>& log) {
+    const Amount amount = std::min(in_left_[i], out_left_[j]);
+    pair(in, i, out, j, amount, log);
+    in_left_[i] -= amount;
+    out_left_[j] -= amount;
+  }
+
+  void pair(const Row& in, std::size_t i, const Row& out, std::size_t j, Amount amount,
+            std::vector<Split>& log) {
+    if (amount == 0) return;
+    const NodeId from = in.ports->node[i], to = out.ports->node[j];
+    links_.add({from, to, amount});
+    log.push_back({via_, from, to, amount});
+  }
+
   Links& links_;
   const IndexedVector<int>& targets_of_;  // by item
   NodeId via_;
+  Amount batch_;
   IndexedVector<Ports> in_, out_;  // by item
   std::deque<Shares> shares_;      // rows point into it
   std::vector<Amount> in_left_, out_left_;
@@ -230,8 +321,9 @@ class Lift {
 }  // namespace
 
 void lift(const std::vector<Split>& splits, NodeId via, const Contraction& items,
-          const IndexedVector<int>& targets_of, Links& links, std::vector<Split>& log) {
-  Lift(links, items, targets_of, via).make(splits, log);
+          const IndexedVector<int>& targets_of, Amount batch, Links& links,
+          std::vector<Split>& log) {
+  Lift(links, items, targets_of, via, batch).make(splits, log);
 }
 
 }  // namespace forestcoll

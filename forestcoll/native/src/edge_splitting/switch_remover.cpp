@@ -20,7 +20,8 @@ namespace {
 // demand.
 class SwitchRemover {
  public:
-  SwitchRemover(const Subproblem& problem, const RemovalOptions& options, Progress& progress)
+  SwitchRemover(const Subproblem& problem, Amount batch, const RemovalOptions& options,
+                Progress& progress)
       : options_(options),
         progress_(progress),
         network_(problem.graph),
@@ -29,7 +30,8 @@ class SwitchRemover {
         stays_(problem.demand.is_target),
         trees_(problem.demand.trees),
         outside_(problem.outside),
-        quantum_(smallest_root(problem)) {
+        quantum_(smallest_root(problem)),
+        batch_(batch) {
     if (outside_ >= 0) stays_[outside_] = 1;
   }
 
@@ -110,6 +112,7 @@ class SwitchRemover {
   NodeMap<Amount> trees_;
   NodeId outside_;
   Amount quantum_;
+  Amount batch_;
   NodeMap<std::pair<int, int>> class_;  // tier and number of ports, of the nodes to remove
   ItemSplits result_;
 };
@@ -303,7 +306,7 @@ void SwitchRemover::retire(NodeId via, const std::vector<Port>& ports) {
 SwitchRemover::Guess SwitchRemover::guess(NodeId via) {
   std::vector<Port> ports = ports_of(via);
   check_balance(via, ports);
-  SplitMatrix matrix = guess_split_matrix(ports, quantum_, options_.sparse_exchange);
+  SplitMatrix matrix = guess_split_matrix(ports, quantum_, options_.sparse_exchange, batch_);
   split_all(via, ports, matrix, 1);
   retire(via, ports);
   return {via, std::move(ports), std::move(matrix)};
@@ -361,7 +364,7 @@ void SwitchRemover::log(NodeId via, const std::vector<Port>& ports, const SplitM
 
 bool SwitchRemover::remove_by_guess(NodeId via, const std::vector<Port>& ports) {
   if (options_.most_exchanges < 0) return false;
-  SplitMatrix matrix = guess_split_matrix(ports, quantum_, options_.sparse_exchange);
+  SplitMatrix matrix = guess_split_matrix(ports, quantum_, options_.sparse_exchange, batch_);
   split_all(via, ports, matrix, 1);
   if (repair(ports, matrix)) {
     log(via, ports, matrix);
@@ -490,9 +493,9 @@ Amount SwitchRemover::largest_split(NodeId via, NodeId from, NodeId to) {
 
 }  // namespace
 
-ItemSplits remove_switches(const Subproblem& problem, const RemovalOptions& options,
+ItemSplits remove_switches(const Subproblem& problem, Amount batch, const RemovalOptions& options,
                            Progress& progress) {
-  return SwitchRemover(problem, options, progress).run();
+  return SwitchRemover(problem, batch, options, progress).run();
 }
 
 }  // namespace forestcoll

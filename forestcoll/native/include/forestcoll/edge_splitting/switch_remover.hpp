@@ -20,11 +20,12 @@ struct ItemSplits {
   int exact_switches = 0;  // switches whose matrix had to be built pair by pair
 };
 
-// Removes the nodes that are neither targets nor the outside.
+// Removes the nodes that are neither targets nor the outside. Unequal ports share in batches of so
+// many trees where possible.
 //
 // Throws Infeasible if the graph cannot carry the demand, or a removed node sends more than it
 // receives.
-ItemSplits remove_switches(const Subproblem& problem, const RemovalOptions& options,
+ItemSplits remove_switches(const Subproblem& problem, Amount batch, const RemovalOptions& options,
                            Progress& progress);
 
 }  // namespace forestcoll
