@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 
 import forestcoll
-from benchmarks.topologies import dead_nics, jittered_nics, random_regular
+from benchmarks.topologies import dead_nics, jittered_nics, mixed_boxes, random_regular
 from forestcoll import Forest, Options, cost, generate, read_schedule, verify, write_schedule
 from forestcoll.errors import UnsupportedError, VerificationError
 from forestcoll.generation import (
@@ -114,6 +114,20 @@ def proves_optimal(topology):
 def test_forest_verifies_and_attains_the_bound(spec):
     """Time = (M/N) (1/x*) on every family, on files, through one to three tiers of switches."""
     proves_optimal(load_topology(spec))
+
+
+@pytest.mark.parametrize(
+    ("make", "most"),
+    [
+        (partial(dead_nics, 16, 3, seed=1), 200),
+        (partial(jittered_nics, 12, 15, 30, seed=1), 300),
+        (partial(mixed_boxes, 20, 3, 1), 400),
+    ],
+)
+def test_batches_stay_whole_between_unequal_boxes(make, most):
+    """Where batches broke up, 128, 96 and 200 GPUs had 272, 430 and 890 distinct trees."""
+    topology = make()
+    assert topology.num_compute <= proves_optimal(topology).num_batches < most
 
 
 @pytest.mark.first_rows(75)

@@ -20,7 +20,7 @@ from baselines.interface.method import Method, Schedule
 from forestcoll.errors import ForestCollError, MethodError, UnknownMethodError, did_you_mean
 from forestcoll.schedule.steps import COLLECTIVES
 
-__all__ = ["called", "is_reference", "own_method", "own_name"]
+__all__ = ["called", "is_reference", "own_method", "own_name", "told"]
 
 
 def is_reference(name: str) -> bool:
@@ -90,17 +90,20 @@ def called(name: str, function: Callable[..., Schedule]) -> Callable[..., Schedu
         except (ForestCollError, MemoryError):
             raise
         except Exception as error:
-            where = _place(error, function)
-            raise MethodError(f"{name} raised {type(error).__name__}: {error}{where}") from error
+            raise MethodError(told(name, error, function)) from error
 
     return run
 
 
-def _place(error: Exception, function: Callable[..., Schedule]) -> str:
-    """Return the file and the last line of the function's own file, " (mine.py, line 7)"."""
+def told(name: str, error: Exception, function: Callable[..., Any]) -> str:
+    """Return in one line what a function raised, "mine:trees raised KeyError: 3 (mine.py, line 7)".
+
+    The line number is the last one of the function's own file.
+    """
+    raised = f"{name} raised {type(error).__name__}: {error}"
     own = getattr(getattr(function, "__code__", None), "co_filename", None)
     lines = [one for one in traceback.extract_tb(error.__traceback__) if one.filename == own]
-    return f" ({Path(lines[-1].filename).name}, line {lines[-1].lineno})" if lines else ""
+    return f"{raised} ({Path(own).name}, line {lines[-1].lineno})" if own and lines else raised
 
 
 def _collectives(function: Callable[..., Schedule]) -> tuple[str, ...]:

@@ -11,16 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
+
+import numpy as np
 
 from baselines.networks.hamiltonian import Successors, find_cycle, find_disjoint_cycles, find_paths
 from baselines.networks.ports import Ports
 from baselines.networks.switch_paths import Router
 from forestcoll.errors import UnsupportedError
 from forestcoll.topology.model import Topology
-
-if TYPE_CHECKING:
-    import networkx as nx
 
 __all__ = ["MOST_TOURS", "PASSES", "Layout", "Ring", "hops", "lay_all"]
 
@@ -183,19 +182,16 @@ def _differ(exits: Sequence[int]) -> bool:
 
 def _matching(weights: Sequence[dict[int, int]]) -> list[int]:
     """Return an exit for each entry, at the least weight in all; nothing if there are too few."""
-    import networkx as nx  # the import takes longer than most layouts
+    from scipy.optimize import linear_sum_assignment  # the import takes longer than most layouts
 
-    size = len(weights)
-    chains: nx.Graph[int] = nx.Graph()  # entry i is node i, exit i is node size + i
-    chains.add_nodes_from(range(2 * size))
+    chains = np.full((len(weights), len(weights)), np.inf)
     for start, exits in enumerate(weights):
-        for other, weight in exits.items():
-            chains.add_edge(start, size + other, weight=weight)
+        chains[start, list(exits)] = list(exits.values())
     try:
-        pairs = nx.bipartite.minimum_weight_full_matching(chains, range(size))
+        _, chosen = linear_sum_assignment(chains)
     except ValueError:  # some entries are left without an exit
         return []
-    return [pairs[start] - size for start in range(size)]
+    return [int(exit_) for exit_ in chosen]
 
 
 def _cycles(successors: Successors) -> list[Ring]:

@@ -26,7 +26,7 @@ from forestcoll.cli.options import (
     sizes_of,
 )
 from forestcoll.cli.output import expect_drawable
-from forestcoll.errors import InvalidParameterError
+from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.problem.limits import MOST_SECONDS, check_seconds
 from forestcoll.problem.over_time.timed_links import read_alpha
 from forestcoll.problem.rate_bound import RateBound
@@ -42,7 +42,11 @@ __all__ = ["expected_rates"]
 NCCL_TESTS = "nccl-tests"
 
 Collective = Annotated[
-    str, typer.Option("--collective", help="allreduce, ..., all-to-all; or nccl-tests: all.")
+    str,
+    typer.Option(
+        "--collective",
+        help="allreduce, ..., all-to-all; or nccl-tests, for a row of each of its programs.",
+    ),
 ]
 Sizes = Annotated[
     str | None,
@@ -129,6 +133,13 @@ def _expect_one_question(
     sized: bool,
 ) -> None:
     """Refuse options that ask different things; ``plain`` if neither a root nor sizes are given."""
+    from experiments.measures.bounds import ALL
+
+    if collective not in (*ALL, NCCL_TESTS):
+        raise UnsupportedError(
+            f"--collective is {collective!r}; it must be one of {', '.join(ALL)}, or nccl-tests "
+            f"for a row of each of its programs"
+        )
     if channels is not None and (measured or demand or collective == NCCL_TESTS):
         raise InvalidParameterError(
             "--channels is for one collective; leave --measured and --demand away"

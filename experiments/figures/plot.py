@@ -9,10 +9,11 @@ from __future__ import annotations
 import functools
 import pkgutil
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from baselines.interface.own_function import told
 from experiments.config.figure_options import Figure, check_one_size, parse_figure
 from experiments.config.kinds import is_function, kind_of
 from experiments.config.own_functions import missing
@@ -21,7 +22,7 @@ from experiments.measures.declared import DRAWN, SIMULATED
 from experiments.results.rows import Row, Status
 from forestcoll.atomic_write import write_whole
 from forestcoll.draw.canvas import UNDATED
-from forestcoll.errors import ExportError, InvalidExperimentError
+from forestcoll.errors import ExportError, ForestCollError, InvalidExperimentError
 from forestcoll.problem.sizes import size_text
 
 __all__ = ["check_values", "draw", "plot", "titled"]
@@ -57,12 +58,13 @@ def plot(kind: str, rows: Sequence[Row], files: Sequence[Path], title: str = "")
     ------
     InvalidExperimentError
         For an unknown kind, or one that these rows cannot provide; for a function of the user
-        that does not exist or returns no figure.
+        that does not exist, raises something or returns no figure.
     ExportError
         For an unknown ending.
     """
     figure = parse_figure(kind)
-    complaint = missing(kind) if is_function(kind) else ""
+    own = is_function(kind)
+    complaint = missing(kind) if own else ""
     if complaint:
         raise InvalidExperimentError(f"kind of figure {kind!r}, {complaint}")
     if not rows:
@@ -79,16 +81,27 @@ def plot(kind: str, rows: Sequence[Row], files: Sequence[Path], title: str = "")
         rows = [one for row in rows for one in row.by_size()]
     with matplotlib_renderer.style():
         above = titled(title, figure, rows)
-        described = describe(rows, **figure.options)
-        if not isinstance(described, Description):
-            raise InvalidExperimentError(
-                f"{kind} returns {type(described).__name__}; it must return an "
-                f"experiments.figures.figure.Figure"
-            )
+        described = _own(kind, describe, rows) if own else describe(rows, **figure.options)
         picture = matplotlib_renderer.render(described, above)
         for file in files:
             write_whole(file, functools.partial(_save, picture, file.suffix.lower()))
     return list(files)
+
+
+def _own(kind: str, describe: Callable[[Sequence[Row]], Any], rows: Sequence[Row]) -> Description:
+    """Let a function of the user describe a figure; what it raises becomes an error of one line."""
+    try:
+        described = describe(rows)
+    except (ForestCollError, MemoryError):
+        raise
+    except Exception as error:
+        raise InvalidExperimentError(told(kind, error, describe)) from error
+    if not isinstance(described, Description):
+        raise InvalidExperimentError(
+            f"{kind} returns {type(described).__name__}; it must return an "
+            f"experiments.figures.figure.Figure"
+        )
+    return described
 
 
 def check_values(kind: str, rows: Sequence[Row]) -> None:

@@ -7,22 +7,20 @@ all machines, or of some, in results/machines/rates.csv.
 from __future__ import annotations
 
 import csv
-import importlib
+import json
+import resource
+import subprocess
 import sys
-import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from typing import Any
 
-from experiments.advice.expected import ALL, Expected, expected
-from forestcoll.topology import Topology, load_topology
+from experiments.advice.expected import ALL
 
 __all__ = ["ROWS", "STUDIED", "RateRow", "Studied", "measured", "read_rows", "write_rows"]
 
 ROWS = Path(__file__).parents[2] / "results" / "machines" / "rates.csv"
-
-SECONDS = 60.0
-"""Limit for the rows of one collective."""
 
 WHOLE, DEAD, FEWER = "whole", "a part dead", "fewer GPUs"
 
@@ -45,13 +43,13 @@ class Studied:
     dead: str
     fewer: str
 
-    def states(self) -> Iterator[tuple[str, Topology]]:
-        """Yield the names of the states with a new network for each."""
-        yield WHOLE, load_topology(self.spec)
+    def states(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Yield the names of the states, each with the words that tell a command its network."""
+        yield WHOLE, (self.spec,)
         if self.dead:
-            yield DEAD, load_topology(self.spec).without(self.dead)
+            yield DEAD, (self.spec, "--without", self.dead)
         if self.fewer:
-            yield FEWER, load_topology(self.fewer)
+            yield FEWER, (self.fewer,)
 
 
 def _boxes(*names: str, dead: str = "b0.gpu0 - ib") -> tuple[Studied, ...]:
@@ -114,39 +112,59 @@ class RateRow:
 def measured(studied: Iterable[Studied], collectives: Sequence[str] = ALL) -> Iterator[RateRow]:
     """Yield a row for each machine, state and collective.
 
-    The seconds are CPU time of the answer, without the import of the libraries. Each answer gets a
-    new network, so that nothing is remembered from the one before.
+    The seconds are the CPU time of the whole command ``forestcoll expected``, from the start of
+    Python to the printed answer.
+
+    Raises
+    ------
+    subprocess.CalledProcessError
+        If a command fails.
     """
-    for library in ("highspy", "scipy.sparse.csgraph", "networkx"):  # before the clock starts
-        importlib.import_module(library)
     for machine in studied:
         for collective in collectives:
-            for state, topology in machine.states():
-                start = time.process_time()
-                found = expected(topology, collective, seconds=SECONDS)
-                yield _row(machine.spec, state, found, time.process_time() - start)
+            for state, words in machine.states():
+                before = _cpu_s()
+                found = _answer(*words, "--collective", collective)
+                yield _row(machine.spec, state, found, _cpu_s() - before)
 
 
-def _row(machine: str, state: str, found: Expected, seconds: float) -> RateRow:
-    bounds = [one.algbw_gb_s for one in found.bounds if one.algbw_gb_s is not None]
-    best, *others = found.rates
-    reached = [(one.algbw_gb_s, one.what) for one in others if one.algbw_gb_s is not None]
-    rate, name = max(reached, default=(None, ""))
+def _answer(*words: str) -> Mapping[str, Any]:
+    command = [sys.executable, "-m", "forestcoll", "expected", *words, "--json"]
+    answer: Mapping[str, Any] = json.loads(
+        subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout
+    )
+    return answer
+
+
+def _cpu_s() -> float:
+    """CPU time of the commands that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _row(machine: str, state: str, found: Mapping[str, Any], seconds: float) -> RateRow:
+    best, *others = found["rates"]
+    rate, name = max(((_algbw(one), one["what"]) for one in others if _algbw(one)), default=(0, ""))
     return RateRow(
         machine=machine,
         state=state,
-        gpus=found.topology.num_compute,
-        collective=found.collective,
-        bound_algbw_gb_s=_text(max(bounds, default=None)),
-        forestcoll_algbw_gb_s=_text(best.algbw_gb_s),
+        gpus=found["gpus"],
+        collective=found["collective"],
+        bound_algbw_gb_s=_text(max(map(_algbw, found["bounds"]), default=0)),
+        forestcoll_algbw_gb_s=_text(_algbw(best)),
         nccl_algbw_gb_s=_text(rate),
         nccl=name.removeprefix("NCCL "),
         cpu_s=f"{seconds:.2f}",
     )
 
 
-def _text(rate: object) -> str:
-    return "" if rate is None else f"{float(rate):.6g}"  # type: ignore[arg-type]
+def _algbw(one: Mapping[str, Any]) -> float:
+    """The rate of a row of the answer, 0 if it has none."""
+    return float(one["algbw_gb_s"]["value"]) if one["algbw_gb_s"] else 0.0
+
+
+def _text(rate: float) -> str:
+    return f"{rate:.6g}" if rate else ""
 
 
 def write_rows(rows: Iterable[RateRow], path: Path = ROWS) -> None:

@@ -105,6 +105,9 @@ def tree_capacities(topology: Topology, congestion: Fraction) -> Amounts:
     """
     links = topology.integer_capacities
     over, under = congestion.numerator, congestion.denominator * links.denominator
+    if int(links.capacity.sum()) * over < 2**62 and max(over, under) < 2**62:  # and so all below
+        trees: Amounts = links.capacity * over // under
+        return trees
     return _within_64_bits(
         topology, [capacity * over // under for capacity in links.capacity.tolist()]
     )

@@ -140,14 +140,24 @@ def _check_connected(topology: Topology, collective: str, roots: Sequence[int]) 
     first = roots[0]
     tail, head = topology.link_ends
     nodes = len(topology.nodes)
-    successors, predecessors = _Neighbours.of(tail, head, nodes), _Neighbours.of(head, tail, nodes)
     reduction = collective in ("reduce-scatter", "reduce")
     reached = roots if reduction else topology.compute
     reaching = topology.compute if reduction else roots
-    for gpu in _missed(first, reached, successors):
+    for gpu in _missed(first, reached, _Neighbours.of(tail, head, nodes)):
         raise _disconnected(topology, first, gpu)
-    for gpu in _missed(first, reaching, predecessors):
+    all_found = not reduction or len(roots) == topology.num_compute
+    if all_found and _has_reverses(topology):
+        return  # the ways back are those found, reversed
+    for gpu in _missed(first, reaching, _Neighbours.of(head, tail, nodes)):
         raise _disconnected(topology, gpu, first)
+
+
+def _has_reverses(topology: Topology) -> bool:
+    """Whether every link has a reverse, of any bandwidth."""
+    (tail, head), nodes = topology.link_ends, len(topology.nodes)
+    there = tail.astype(np.int64) * nodes + head  # sorted, as links are
+    back = head.astype(np.int64) * nodes + tail
+    return bool(np.array_equal(there, np.sort(back)))
 
 
 @dataclass(frozen=True, slots=True)

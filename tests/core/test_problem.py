@@ -37,6 +37,13 @@ def test_trees_of_ranks_are_spread_over_nodes() -> None:
     assert narrow.trees is problem.trees
 
 
+def test_numbers_beyond_64_bits_on_the_way_are_exact() -> None:
+    """At 2 + 1/2^62 trees per GB/s: 2 trees, though 2^63 + 1 fits no 64 bits; at 1/2^70, none."""
+    pair = load_topology("complete:nodes=2")
+    assert tree_capacities(pair, Fraction(2**63 + 1, 2**62)).tolist() == [2, 2]
+    assert tree_capacities(pair, Fraction(1, 2**70)).tolist() == [0, 0]
+
+
 def test_more_trees_than_62_bits_count_are_refused() -> None:
     """Two links of 2^61 trees are one too many; the remedy is named."""
     pair = load_topology("complete:nodes=2")

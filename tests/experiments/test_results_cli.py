@@ -133,12 +133,16 @@ def test_a_function_of_the_user_draws_a_figure(folder, tmp_path: Path, monkeypat
         "    return Figure((Panel(f'{len(rows)} rows of mine', Axis('x'), Axis('y')),))\n"
         "def wrong(rows):\n"
         "    return 7\n"
+        "def faulty(rows):\n"
+        "    return {}['trees']\n"
     )
     monkeypatch.chdir(tmp_path)
     plot = ("plot", folder("a", some_rows()), "-o", tmp_path / "a.svg", "--kind")
     assert invoke(*plot, "kinds_of_a_user:empty").exit_code == 0
     assert f"{len(some_rows())} rows of mine" in (tmp_path / "a.svg").read_text()
     assert "returns int; it must return" in str(invoke(*plot, "kinds_of_a_user:wrong").exception)
+    raised = "faulty raised KeyError: 'trees' (kinds_of_a_user.py, line 7)"
+    assert raised in str(invoke(*plot, "kinds_of_a_user:faulty").exception)
     assert "has no 'emty'" in str(invoke(*plot, "kinds_of_a_user:emty").exception)
 
 

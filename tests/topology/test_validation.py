@@ -10,7 +10,7 @@ from forestcoll.errors import (
     UnbalancedError,
     UnsupportedError,
 )
-from forestcoll.topology import Topology, TopologyBuilder, validate
+from forestcoll.topology import Topology, TopologyBuilder, validate, validation
 from forestcoll.topology.families.machines import dgx_a100
 from forestcoll.topology.validation import COLLECTIVES, check_balanced, uses_all_bandwidth
 from tests.hand_networks import network_of
@@ -47,6 +47,26 @@ def test_two_islands():
     net = network_of("[w0] b0.gpu0 b0.gpu1 [w1] b1.gpu0 b1.gpu1", switches, "islands")
     with pytest.raises(DisconnectedError, match=r"'b0\.gpu0' cannot reach GPU 'b1\.gpu0'"):
         validate(net)
+
+
+def test_an_island_that_no_search_from_the_root_needs():
+    """A reduction to a: the search from a needs to find a alone, but all GPUs must reach it."""
+    islands = network_of("a b c d", "a - b, c - d", "islands of two")
+    with pytest.raises(DisconnectedError, match="GPU 'c' cannot reach GPU 'a'"):
+        validate(islands, "reduce", [0])
+
+
+@pytest.mark.parametrize(
+    ("links", "searches"),
+    [("a - b, b - c", 1), ("a > b, b > c, c > a", 2), ("a - b, a > c, c > b", 2)],
+)
+def test_links_with_reverses_are_searched_once(monkeypatch, links, searches):
+    """Paths back are the reversed paths there, if every link has a reverse."""
+    found = []
+    search = validation._missed
+    monkeypatch.setattr(validation, "_missed", lambda *a: found.append(1) or search(*a))
+    validate(network_of("a b c", links, "three"))
+    assert len(found) == searches
 
 
 def test_gpus_forward_too():

@@ -101,7 +101,8 @@ def _count(topology: Topology, arc: Link, rate: Fraction, link: str) -> int:
     if count.denominator != 1:
         names = topology.node_names
         raise ExportError(
-            f"{names[arc.tail]} -> {names[arc.head]} has {arc.bandwidth_gb_s} GB/s, which is not a "
-            f"whole number of {link} of {rate} GB/s; choose another table of rates"
+            f"{topology.name}: {names[arc.tail]} -> {names[arc.head]} has {arc.bandwidth_gb_s} "
+            f"GB/s, which is not a whole number of {link} of {rate} GB/s; choose another table of "
+            f"rates"
         )
     return int(count)

@@ -122,7 +122,7 @@ def _bandwidth(document: Document, where: tuple[str | int, ...], value: object) 
     try:
         width = bandwidth_gb_s(value)
     except InvalidTopologyError as error:
-        raise document.fault((*where, "bandwidth"), f"is {in_short(value)}: {error}") from None
+        raise document.fault((*where, "bandwidth"), str(error).strip()) from None
     if width <= 0:
         raise document.fault((*where, "bandwidth"), f"is {in_short(value)}; it must be above 0")
     return width

@@ -46,6 +46,9 @@ Part = Host | NvidiaMatrix | NvidiaLinks | Fabric | Topology
 _START = 4000
 """Characters within which a format shows itself."""
 
+_TOPOLOGY = re.compile(r"""["']?kind["']?:\s*["']?(?:compute|switch)\b""")
+"""What is in the topology files of this project, which need no import."""
+
 
 @dataclass(frozen=True, slots=True)
 class Format:
@@ -229,6 +232,13 @@ def read_part(
     for known in FORMATS:
         if known.mark.search(start):
             return known.read(text, str(path), name, given)
+    if not text.strip():
+        raise InvalidTopologyError(f"{path}: is empty; write it again")
+    if _TOPOLOGY.search(start):
+        raise InvalidTopologyError(
+            f"{path}: is a topology already; give it to the commands as it is, with a name that "
+            f"ends in .yaml or .json"
+        )
     raise InvalidTopologyError(
         f"{path}: is of no known format; they are {', '.join(known.name for known in FORMATS)}"
     )

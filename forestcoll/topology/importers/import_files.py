@@ -69,6 +69,11 @@ def import_files(
         path, topology = whole[0]
         if len(parts) > 1 or fabric is not None:
             raise InvalidTopologyError(f"{path}: is a whole network; import it without other files")
+        if machines != 1:
+            raise InvalidTopologyError(
+                f"{path}: is a whole network, and --machines {machines} is for the dump of one "
+                f"machine; leave it away"
+            )
         return Imported(topology, ())
     hosts = _hosts([part for _, part in parts], given)
     fabrics = [(path, part) for path, part in parts if isinstance(part, Fabric)]

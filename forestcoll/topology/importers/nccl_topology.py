@@ -45,7 +45,17 @@ _HIDDEN = "fffffff:ff:ff.0"
 
 _GENERATIONS = {"2.5": 1, "5": 2, "8": 3, "16": 4, "32": 5, "64": 6}
 _SPEED = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,3})?) ?GT/s(?: PCIe)?")
-_GCN = {"906": "gfx906", "908": "gfx908", "910": "gfx90a", "940": "gfx942", "941": "gfx942"}
+_GCN = {
+    "906": "gfx906",
+    "908": "gfx908",
+    "910": "gfx90a",
+    "940": "gfx942",
+    "941": "gfx942",
+    "942": "gfx942",
+    "950": "gfx950",
+}
+"""Numbers that stand for names in files, as RCCL reads them (src/misc/archinfo.cc)."""
+
 _INTEL = (
     (0xCF, "intel_emerald_rapids"),
     (0x8F, "intel_sapphire_rapids"),

@@ -163,7 +163,7 @@ def _merged(same: _Same) -> Planes:
 def unmerged(topology: Topology) -> Planes:
     """Return the trivial result: every switch is its own class."""
     size = len(topology.nodes)
-    members = tuple((v,) for v in range(size))
+    members = tuple(zip(range(size), strict=True))
     return Planes(topology, topology, members, tuple(range(size)), (Fraction(1),) * size)
 
 
@@ -176,14 +176,15 @@ def _candidates(topology: Topology) -> set[int]:
         return set()
     tail, head = topology.link_ends
     drawn = np.random.default_rng(0).integers(2**40, size=len(topology.nodes))
-    into, out = np.zeros((2, len(topology.nodes)), dtype=np.int64)
-    np.add.at(into, head, drawn[tail])
-    np.add.at(out, tail, drawn[head])
+    sums = np.zeros((2, len(topology.nodes)), dtype=np.int64)
+    np.add.at(sums[0], head, drawn[tail])
+    np.add.at(sums[1], tail, drawn[head])
+    into, out = sums.tolist()
     held = {v for group in topology.shared for ends in group.links for v in ends}
     alike: dict[tuple[int, int], list[int]] = {}
     for v in topology.switches:
         if v not in held and topology.nodes[v].kind is NodeKind.SWITCH and (into[v] or out[v]):
-            alike.setdefault((int(into[v]), int(out[v])), []).append(v)
+            alike.setdefault((into[v], out[v]), []).append(v)
     return {v for switches in alike.values() if len(switches) > 1 for v in switches}
 
 

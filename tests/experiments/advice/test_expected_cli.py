@@ -53,6 +53,7 @@ def test_machines_get_the_same_in_json() -> None:
     [
         (["--sizes", "1XB"], "--sizes has '1XB'; write bytes, or a size"),
         (["--collective", "gossip"], "it must be one of allgather"),
+        (["--collective", "all"], "all-to-all, or nccl-tests for a row of each of its programs"),
         (["--without", "gpu9"], "'gpu9' is not a node"),
         (["--root", "gpu1"], "allreduce takes no root here"),
         (["--group", "gpu1"], "a collective needs at least 2"),

@@ -22,7 +22,14 @@ def again(network: Topology, gpu: str) -> Topology:
 
 @pytest.mark.parametrize(
     ("spec", "gpu"),
-    [("dgx_h100:boxes=1", "sm_90"), ("dgx1", "sm_70"), ("dgx_a100:boxes=1", "sm_80")],
+    [
+        ("dgx_h100:boxes=1", "sm_90"),
+        ("dgx1", "sm_70"),
+        ("dgx_a100:boxes=1", "sm_80"),
+        ("mi250:boxes=1", "gfx90a"),
+        ("mi300x", "gfx942"),
+        ("mi355x", "gfx950"),
+    ],
 )
 def test_a_machine_comes_back_isomorphic(spec: str, gpu: str) -> None:
     """Nodes keep their order, GPUs before switches; names and latencies are new."""
@@ -54,7 +61,7 @@ def _boxed(spec: str) -> Topology:
         (
             load_topology("ring:nodes=4,bandwidth=30"),
             "sm_90",
-            "30 GB/s, which is not a whole number",
+            "bandwidth=30: gpu0 -> gpu1 has 30 GB/s, which is not a whole number",
         ),
         (
             load_topology("ring:nodes=4").with_shared("wire", "gpu0 - gpu1", 1),

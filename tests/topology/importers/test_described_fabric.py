@@ -12,6 +12,7 @@ from forestcoll.topology.importers.described_fabric import (
 )
 from forestcoll.topology.importers.fabric import Cable, Fabric, Port
 from forestcoll.topology.reading.documents import parse_yaml
+from tests.command_line import ROOT
 
 WHOLE = """\
 switches: [leaf0, {name: spine0, sharp: true}]
@@ -26,6 +27,16 @@ ports:
 
 def read(text: str) -> Fabric:
     return fabric_from_description(parse_yaml(text, "net.yaml"))
+
+
+def test_the_description_of_the_page_is_read() -> None:
+    """Four cables of 400 Gb/s are 200 GB/s."""
+    page = (ROOT / "docs/how-to/import.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```yaml\n(switches:.*?)```", page, re.S)
+    found = read(block)
+    assert [cable.bandwidth_gb_s for cable in found.cables] == [200, 200]
+    assert [port.bandwidth_gb_s for port in found.ports] == [None, 25]
+    assert found.multicast == {"spine"}
 
 
 def test_a_whole_description() -> None:
@@ -61,7 +72,7 @@ def test_it_is_known_by_its_lists() -> None:
         ("count: 4", "count: 0", "cables[0].count is 0; it must be a number of cables, from 1"),
         ("count: 4", "count: true", "cables[0].count is True; it must be a number of cables"),
         ("bandwidth: 400 Gb/s, ", "", "cables[0].bandwidth is missing; add it, such as 400 Gb/s"),
-        ("400 Gb/s", "400 Gbs", "cables[0].bandwidth is '400 Gbs'"),
+        ("400 Gb/s", "400 Gbs", "cables[0].bandwidth is '400 Gbs', whose unit"),
         ("bandwidth: 25", "bandwidth: 0", "cables[1].bandwidth is 0; it must be above 0"),
         ("machine: node0", "machine: [1]", "ports[0].machine must be a name, or a pattern"),
         (", machine: node0", "", "ports[0].machine must be a name, or a pattern"),

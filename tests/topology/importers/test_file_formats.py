@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from forestcoll.errors import InvalidTopologyError
+from forestcoll.topology import load_topology
+from forestcoll.topology.files import topology_json, topology_yaml
 from forestcoll.topology.importers.fabric import Fabric
 from forestcoll.topology.importers.file_formats import FORMATS, read_part
 from forestcoll.topology.importers.host import Host
@@ -14,6 +16,7 @@ from forestcoll.topology.model import Topology
 from tests.topology.importers.nccl_dumps import cpu, gpu, system
 from tests.topology.importers.small_files import FABRICS, SMALL_FILES
 
+TWO_GPUS = load_topology("complete:nodes=2")
 DUMP = system(cpu(0, gpu(0, {"gpu1": 1}), gpu(1, {"gpu0": 1})))
 
 
@@ -42,8 +45,10 @@ def test_counted_links_need_a_table(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "file.txt: is of no known format; they are NCCL or RCCL topology XML,"),
-        ("hello", "file.txt: is of no known format;"),
+        ("", "file.txt: is empty; write it again"),
+        ("hello", "file.txt: is of no known format; they are NCCL or RCCL topology XML,"),
+        (topology_yaml(TWO_GPUS), "file.txt: is a topology already; give it to the"),
+        (topology_json(TWO_GPUS), "file.txt: is a topology already; give it to the"),
         ("switches: [a]\n", "has no lists `switches` and `ports`; add both"),
     ],
 )

@@ -115,3 +115,5 @@ def test_a_whole_network_stands_alone(tmp_path: Path) -> None:
     assert import_files([("mine", at["dot"])]).topology.name == "mine"
     with pytest.raises(InvalidTopologyError, match="is a whole network; import it without other"):
         import_files([(None, at["dot"]), (None, at["topo"])])
+    with pytest.raises(InvalidTopologyError, match=r"dot\.txt: is a whole .*--machines 4 is"):
+        import_files([(None, at["dot"])], machines=4)

@@ -58,9 +58,18 @@ def test_nvswitches_before_hopper_do_not_multicast() -> None:
 
 @pytest.mark.parametrize(
     ("gcn", "nominal", "runtime"),
-    [("910", 50, 36), ("gfx90a", 50, 36), ("gfx942", 64, 48), ("gfx942:sramecc+", 64, 48)],
+    [
+        ("910", 50, 36),
+        ("gfx90a", 50, 36),
+        ("gfx942", 64, 48),
+        ("gfx942:sramecc+", 64, 48),
+        ("942", 64, 48),
+        ("950", Fraction("76.8"), 48),
+    ],
 )
-def test_xgmi_has_the_rate_of_its_architecture(gcn: str, nominal: int, runtime: int) -> None:
+def test_xgmi_has_the_rate_of_its_architecture(
+    gcn: str, nominal: int | Fraction, runtime: int
+) -> None:
     kind = f'sm="104" gcn="{gcn}"'
     parts = [cpu(0, gpu(0, {"gpu1": 4}, kind=kind), gpu(1, {"gpu0": 4}, kind=kind))]
     assert widths(read(*parts))["gpu0", "gpu1"] == 4 * nominal

@@ -30,7 +30,7 @@ Assembler::Assembler(FactoredForest forest)
     : forest_(checked(std::move(forest))),
       nesting_(forest_.family),
       steps_(forest_.shapes.size()),
-      copies_(forest_.shapes.size()),
+      copied_depths_(forest_.shapes.size()),
       uses_(forest_.shapes.size()),
       parent_(forest_.trees.size(), -1),
       depth_(forest_.trees.size(), 0) {
@@ -69,12 +69,16 @@ Assembler::Assembler(FactoredForest forest)
 void Assembler::find_plain() {
   const int sets = forest_.family.num_sets();
   is_plain_.assign(sets, is_open(Shortcut::kPlainCopies) ? 1 : 0);
+  is_run_.assign(sets, 1);
   in_steps_.assign(forest_.shapes.count(), 0);
   is_copied_.assign(forest_.shapes.count(), 0);
   for (int set = 0; set < sets; ++set) {
     const std::size_t first = nesting_.first_position(set);
     for (std::size_t i = first; i < nesting_.first_position(set + 1); ++i) {
       if (nesting_.child(i) >= 0) is_plain_[set] = 0;
+      if (nesting_.smallest(i) != nesting_.smallest(first) + static_cast<NodeId>(i - first)) {
+        is_run_[set] = 0;
+      }
     }
     (is_plain_[set] ? is_copied_ : in_steps_)[forest_.shape_of[set]] = 1;
   }
@@ -99,12 +103,20 @@ void Assembler::prepare(const Shape& shape, std::span<const ContractedEdges::Edg
     uses[edge] += shape.multiplicity[batch];
     return edge;
   };
+  IndexedVector<int> below(shape.num_items, 0);
   for (std::size_t batch = 0; batch < shape.num_batches(); ++batch) {
     if (in_steps_[number] || is_copied_[number]) {
+      below[shape.root[batch]] = 0;
+      int most = 0;
       for (const auto& [from, to] : parents_first(shape, batch)) {
         const int edge = use(from, to, batch);
         if (in_steps_[number]) steps_[number].push_back({edge, to});
-        if (is_copied_[number]) copies_[number].push_back({from, to});
+        most = std::max(most, below[to] = below[from] + 1);
+      }
+      if (is_copied_[number]) {
+        Depths& depths = copied_depths_[number];
+        depths.below.insert(depths.below.end(), below.begin(), below.end());
+        depths.most.push_back(most);
       }
       continue;
     }
@@ -232,10 +244,8 @@ void Assembler::span_from(int set, int item, NodeId entry) {
   if (named_only_ && is_one_packing()) return;
   const auto batch = index(batch_);
   if (is_one_packing()) return copy(shape.parents(batch));
+  if (is_plain_[set]) return copy(set, batch, entry);
   const std::size_t edges = index(shape.num_items) - 1;
-  if (is_plain_[set]) {
-    return copy(base, std::span(copies_[forest_.shape_of[set]]).subspan(batch * edges, edges));
-  }
   enter(item, entry);
   const Step* step = steps_[forest_.shape_of[set]].data() + batch * edges;
   for (const Step* end = step + edges; step < end; ++step) {
@@ -243,15 +253,29 @@ void Assembler::span_from(int set, int item, NodeId entry) {
   }
 }
 
-// Copies a tree of nodes below the one where it is entered, parents first.
-void Assembler::copy(std::size_t base, std::span<const Copy> edges) {
-  for (const auto& [from, to] : edges) {
-    const NodeId parent = nesting_.smallest(base + index(from));
-    const NodeId node = nesting_.smallest(base + index(to));
-    parent_[node] = parent;
-    depth_[node] = depth_[parent] + 1;
-    max_depth_ = std::max(max_depth_, depth_[node]);
+// Copies a tree of nodes around the one where it is entered.
+void Assembler::copy(int set, std::size_t batch, NodeId entry) {
+  const int shape = forest_.shape_of[set];
+  const auto parents = forest_.shapes[shape].parents(batch);
+  const int* const below = copied_depths_[shape].below.data() + batch * parents.size();
+  const std::size_t base = nesting_.first_position(set);
+  const NodeId parent = parent_[entry];
+  const int depth = depth_[entry];
+  if (is_run_[set]) {
+    const NodeId first = nesting_.smallest(base);
+    NodeId* const parent_here = parent_.data() + first;
+    int* const depth_here = depth_.data() + first;
+    for (std::size_t i = 0; i < parents.size(); ++i) parent_here[i] = first + parents[i];
+    for (std::size_t i = 0; i < parents.size(); ++i) depth_here[i] = depth + below[i];
+  } else {
+    for (std::size_t i = 0; i < parents.size(); ++i) {
+      const NodeId node = nesting_.smallest(base + i);
+      if (node != entry) parent_[node] = nesting_.smallest(base + index(parents[i]));
+      depth_[node] = depth + below[i];
+    }
   }
+  parent_[entry] = parent;
+  max_depth_ = std::max(max_depth_, depth + copied_depths_[shape].most[batch]);
 }
 
 // Copies the only tree of all nodes. Depths of -1 are unknown.
@@ -285,17 +309,17 @@ NodeId Assembler::join(int set, std::size_t edge) {
   const Supply* const first = supply_.data() + first_supply_[edge];
   const Supply* const end = first + num_live_[edge];
   if (first == end) fail(set, "needs more trees over a contracted edge than its links carry");
+  // Without branches: which link is the best so far can hardly be predicted.
   const Supply* best = first;
   Amount most = std::min(best->left, multiplicity_);
   int depth = depth_[best->tail];
   for (const Supply* link = first + 1; link < end; ++link) {
     const Amount amount = std::min(link->left, multiplicity_);
-    if (amount < most) continue;
     const int depth_here = depth_[link->tail];
-    if (amount == most && depth_here >= depth) continue;
-    best = link;
-    most = amount;
-    depth = depth_here;
+    const bool better = (amount > most) | ((amount == most) & (depth_here < depth));
+    best = better ? link : best;
+    most = better ? amount : most;
+    depth = better ? depth_here : depth;
   }
   multiplicity_ = most;
   parent_[best->head] = best->tail;

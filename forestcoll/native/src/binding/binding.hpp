@@ -14,15 +14,20 @@
 
 namespace forestcoll {
 
+// Tail, head and capacity.
+inline auto arc_columns(const std::vector<Arc>& arcs) {
+  return columns(
+      arcs, [](const Arc& a) { return a.tail; }, [](const Arc& a) { return a.head; },
+      [](const Arc& a) { return a.capacity; });
+}
+
 // Logical links (tail, head, capacity) and the splits that made them (via, from, to, amount).
 inline auto removal_arrays(const std::vector<Arc>& logical, const std::vector<Split>& splits) {
-  return std::tuple(column(logical, [](const Arc& a) { return a.tail; }),
-                    column(logical, [](const Arc& a) { return a.head; }),
-                    column(logical, [](const Arc& a) { return a.capacity; }),
-                    column(splits, [](const Split& s) { return s.via; }),
-                    column(splits, [](const Split& s) { return s.from; }),
-                    column(splits, [](const Split& s) { return s.to; }),
-                    column(splits, [](const Split& s) { return s.amount; }));
+  return std::tuple_cat(
+      arc_columns(logical),
+      columns(
+          splits, [](const Split& s) { return s.via; }, [](const Split& s) { return s.from; },
+          [](const Split& s) { return s.to; }, [](const Split& s) { return s.amount; }));
 }
 
 inline Family family_of(const In<std::int32_t>& set_of, const In<std::int32_t>& set_parent) {

@@ -16,11 +16,11 @@ namespace {
 auto pack_each_set(NodeId nodes, In<NodeId> tail, In<NodeId> head, In<Amount> capacity,
                    In<Amount> trees, In<std::int32_t> set_of, In<std::int32_t> set_parent,
                    bool thorough, int rotated_from, Callback progress) {
-  const Graph graph{nodes, arcs_of(tail, head, capacity)};
+  Graph graph{nodes, arcs_of(tail, head, capacity)};
   const NodeMap<Amount> demand = vector_of(trees);
   const Family family = family_of(set_of, set_parent);
   FactoredForest forest = run(progress, [&](Progress p) {
-    return pack_sets(graph, demand, family, p, thorough, rotated_from);
+    return pack_sets(std::move(graph), demand, family, p, thorough, rotated_from);
   });
   std::vector<NodeId> root, parent, radices;
   std::vector<Amount> multiplicity;
@@ -35,18 +35,18 @@ auto pack_each_set(NodeId nodes, In<NodeId> tail, In<NodeId> head, In<Amount> ca
     shape.parent = {};
     radices.insert(radices.end(), shape.radices.begin(), shape.radices.end());
   }
-  return std::tuple(
-      column(forest.links, [](const Arc& a) { return a.tail; }),
-      column(forest.links, [](const Arc& a) { return a.head; }),
-      column(forest.links, [](const Arc& a) { return a.capacity; }),
-      array_of(std::move(forest.shape_of)),
-      column(forest.shapes, [](const Shape& s) { return static_cast<std::int32_t>(s.num_items); }),
-      column(forest.shapes,
-             [](const Shape& s) { return static_cast<std::int64_t>(s.root.size()); }),
-      array_of(std::move(root)), array_of(std::move(multiplicity)), array_of(std::move(parent)),
-      column(forest.shapes,
-             [](const Shape& s) { return static_cast<std::int32_t>(s.radices.size()); }),
-      array_of(std::move(radices)));
+  return std::tuple_cat(
+      arc_columns(forest.links),
+      std::tuple(array_of(std::move(forest.shape_of)),
+                 column(forest.shapes,
+                        [](const Shape& s) { return static_cast<std::int32_t>(s.num_items); }),
+                 column(forest.shapes,
+                        [](const Shape& s) { return static_cast<std::int64_t>(s.root.size()); }),
+                 array_of(std::move(root)), array_of(std::move(multiplicity)),
+                 array_of(std::move(parent)),
+                 column(forest.shapes,
+                        [](const Shape& s) { return static_cast<std::int32_t>(s.radices.size()); }),
+                 array_of(std::move(radices))));
 }
 
 }  // namespace

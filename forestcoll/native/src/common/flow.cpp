@@ -73,6 +73,12 @@ int FlowNetwork::add(NodeId tail, NodeId head, Amount capacity) {
   return arc;
 }
 
+void FlowNetwork::expect(std::size_t pairs) {
+  make_room(head_, 2 * pairs);
+  make_room(capacity_, 2 * pairs);
+  index_.reserve(head_.size() + 2 * pairs);
+}
+
 int FlowNetwork::find(NodeId tail, NodeId head) const { return index_.find(tail, head); }
 
 std::vector<Arc> FlowNetwork::arcs() const {

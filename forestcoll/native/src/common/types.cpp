@@ -21,6 +21,31 @@ void add_checked(Amount& sum, Amount value) {
   sum += value;
 }
 
+// Whether nothing is wrong, and no sum near the limit, in one pass without branches: there may be
+// millions of arcs.
+bool are_clearly_right(NodeId nodes, std::span<const Arc> arcs) {
+  bool is_wrong = false;
+  Amount bits = 0;  // of all capacities; at least the largest, and negative if one is
+  for (const Arc& arc : arcs) {
+    is_wrong |= (arc.tail < 0) | (arc.tail >= nodes) | (arc.head < 0) | (arc.head >= nodes) |
+                (arc.tail == arc.head);
+    bits |= arc.capacity;
+  }
+  return !is_wrong && bits >= 0 && bits <= kLargestSum / (std::ssize(arcs) + 1);
+}
+
+void check_each(NodeId nodes, std::span<const Arc> arcs) {
+  Amount capacities = 0;
+  for (const Arc& arc : arcs) {
+    if (arc.tail < 0 || arc.tail >= nodes || arc.head < 0 || arc.head >= nodes ||
+        arc.tail == arc.head) {
+      throw InvalidInput("an arc must join two different nodes of the graph");
+    }
+    if (arc.capacity < 0) throw InvalidInput("a capacity is negative");
+    add_checked(capacities, arc.capacity);
+  }
+}
+
 }  // namespace
 
 Amount Demand::total() const { return std::accumulate(trees.begin(), trees.end(), Amount{0}); }
@@ -47,20 +72,11 @@ std::vector<Arc> merged(std::vector<Arc> arcs) {
   return arcs;
 }
 
-void check(const Graph& graph, const Demand& demand, Roots roots) {
-  const NodeId nodes = graph.num_nodes;
+void check(NodeId nodes, std::span<const Arc> arcs, const Demand& demand, Roots roots) {
   if (demand.trees.count() != nodes || demand.is_target.count() != nodes) {
     throw InvalidInput("trees and targets must have one entry a node");
   }
-  Amount capacities = 0;
-  for (const Arc& arc : graph.arcs) {
-    if (arc.tail < 0 || arc.tail >= nodes || arc.head < 0 || arc.head >= nodes ||
-        arc.tail == arc.head) {
-      throw InvalidInput("an arc must join two different nodes of the graph");
-    }
-    if (arc.capacity < 0) throw InvalidInput("a capacity is negative");
-    add_checked(capacities, arc.capacity);
-  }
+  if (!are_clearly_right(nodes, arcs)) check_each(nodes, arcs);
   Amount trees = 0;
   for (NodeId v = 0; v < nodes; ++v) {
     if (demand.trees[v] < 0) throw InvalidInput("a number of trees is negative");

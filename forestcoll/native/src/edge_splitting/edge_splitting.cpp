@@ -1,6 +1,8 @@
 #include "forestcoll/edge_splitting/edge_splitting.hpp"
 
+#include <algorithm>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "forestcoll/edge_splitting/lifting.hpp"
@@ -20,6 +22,7 @@ class FamilyRemover {
       : demand_(demand),
         contractor_(demand),
         all_targets_(static_cast<int>(demand.targets().size())),
+        batch_(whole_batch(demand)),
         nesting_(family),
         links_(graph, demand.is_target, nesting_),
         progress_(progress),
@@ -50,7 +53,8 @@ class FamilyRemover {
   void remove_from(int set) {
     const Contraction items(nesting_, set);
     const Subproblem problem = contracted(items);
-    const SwitchRemoval& solution = solved(problem);
+    const Amount batch = batch_in(items);
+    const ItemSplits& solution = solved(problem, batch);
     const IndexedVector<int> targets_of = count_targets(items);
     for (std::size_t s = 0; s < solution.splits.size();) {
       std::vector<Split> of_switch;
@@ -59,13 +63,20 @@ class FamilyRemover {
         of_switch.push_back(solution.splits[s]);
       }
       const NodeId real = items.first[via];
-      lift(of_switch, real, items, targets_of, links_, result_.splits);
+      lift(of_switch, real, items, targets_of, batch, links_, result_.splits);
       links_.remove(real);
     }
     for (int item = 0; item < items.num_items(); ++item) {
       if (is_switch(items, item)) links_.remove(items.first[item]);
     }
     result_.exact_switches += solution.exact_switches;
+  }
+
+  // The trees of every root are a multiple of this.
+  static Amount whole_batch(const Demand& demand) {
+    Amount batch = 0;
+    for (const Amount trees : demand.trees) batch = std::gcd(batch, trees);
+    return std::max<Amount>(batch, 1);
   }
 
   // The targets of each item, and of everything outside.
@@ -82,6 +93,15 @@ class FamilyRemover {
 
   bool is_switch(const Contraction& items, int item) const {
     return items.child[item] < 0 && !demand_.is_target[items.first[item]];
+  }
+
+  // Splits and their shares are whole batches where a single switch joins all items of the network.
+  // With several, a tree could leave its box by its own link through one of them only, and whole
+  // batches would take the other links in turn: trees of more hops.
+  Amount batch_in(const Contraction& items) const {
+    int switches = 0;
+    for (int item = 0; item < items.num_items(); ++item) switches += is_switch(items, item) ? 1 : 0;
+    return items.is_whole() && switches == 1 ? batch_ : 1;
   }
 
   // Opens a set and contracts it.
@@ -102,23 +122,25 @@ class FamilyRemover {
     return problem;
   }
 
-  // Equal boxes are equal problems, each solved once.
-  const SwitchRemoval& solved(const Subproblem& problem) {
+  // Equal boxes are equal problems, each solved once. (The whole network is equal to no other set,
+  // so the batch follows from the problem.)
+  const ItemSplits& solved(const Subproblem& problem, Amount batch) {
     std::vector<Amount> key = content(problem);
     const auto known = solutions_.find(key);
     if (known != solutions_.end()) return known->second;
-    return solutions_.emplace(std::move(key), remove_switches(problem, options_, progress_))
+    return solutions_.emplace(std::move(key), remove_switches(problem, batch, options_, progress_))
         .first->second;
   }
 
   const Demand& demand_;
   Contractor contractor_;
   int all_targets_;
+  Amount batch_;
   Nesting nesting_;
   Links links_;
   Progress& progress_;
   RemovalOptions options_;
-  std::map<std::vector<Amount>, SwitchRemoval> solutions_;
+  std::map<std::vector<Amount>, ItemSplits> solutions_;
   SwitchRemoval result_;
 };
 

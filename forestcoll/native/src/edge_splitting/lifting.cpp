@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <functional>
 #include <span>
 #include <utility>
 
@@ -30,23 +31,31 @@ struct Ports {
   }
 };
 
-// Parts of amounts, a row of equal width for each.
+// Parts of amounts: a row of equal width for each, equal ones perhaps the same.
 struct Shares {
-  std::size_t width = 0;
+  std::size_t width;
   std::vector<Amount> part;
+  std::vector<std::size_t> first = {};  // the place of each amount's row
 
-  Amount& at(std::size_t row, std::size_t column) { return part[row * width + column]; }
+  std::span<Amount> add_row() {
+    first.push_back(part.size());
+    part.resize(part.size() + width, 0);
+    return row(first.size() - 1);
+  }
+  void add_last_row_again() { first.push_back(first.back()); }
+  std::span<Amount> row(std::size_t row) { return std::span(part).subspan(first[row], width); }
 };
 
 // Distributes the ports of one item over its splits, one port after the other.
 Shares fill_up(Ports& ports, const std::vector<Amount>& amounts) {
-  Shares shares{ports.node.size(), std::vector<Amount>(amounts.size() * ports.node.size(), 0)};
+  Shares shares{ports.node.size(), {}};
   std::size_t port = 0;
-  for (std::size_t s = 0; s < amounts.size(); ++s) {
-    for (Amount missing = amounts[s]; missing > 0;) {
+  for (const Amount amount : amounts) {
+    const std::span<Amount> row = shares.add_row();
+    for (Amount missing = amount; missing > 0;) {
       if (port == shares.width) throw InternalError("a split takes more than its ports have");
       const Amount part = std::min(missing, ports.left[port]);
-      shares.at(s, port) += part;
+      row[port] += part;
       missing -= part;
       if ((ports.left[port] -= part) == 0) ++port;
     }
@@ -65,24 +74,34 @@ Amount scaled(Amount a, Amount b, Amount c) {
 // port, adding up to amounts[s].
 Shares share_out(Ports& ports, const std::vector<Amount>& amounts) {
   const std::size_t width = ports.node.size();
-  Shares shares{width, std::vector<Amount>(amounts.size() * width, 0)};
+  Shares shares{width, {}};
   const std::vector<Amount> whole = ports.left;
   std::vector<Amount> missing = amounts;
-  const auto give = [&](std::size_t row, std::size_t port, Amount part) {
-    shares.at(row, port) += part;
-    ports.left[port] -= part;
-    missing[row] -= part;
-  };
   // Ports and splits are mostly equal, and a division takes long.
   Amount port = 0, amount = 0, part = 0;
   for (std::size_t s = 0; s < amounts.size(); ++s) {
-    for (std::size_t i = 0; i < width; ++i) {
-      if (whole[i] != port || amounts[s] != amount) {
-        port = whole[i], amount = amounts[s];
-        part = scaled(port, amount, ports.total);
+    if (s > 0 && amounts[s] == amounts[s - 1]) {
+      // Rows without a missing unit stay as they are, so equal ones are one.
+      if (missing[s - 1] == 0) {
+        shares.add_last_row_again();
+      } else {
+        const auto row = shares.add_row();
+        std::ranges::copy(shares.row(s - 1), row.begin());
       }
-      give(s, i, part);
+      missing[s] = missing[s - 1];
+    } else {
+      const auto row = shares.add_row();
+      for (std::size_t i = 0; i < width; ++i) {
+        if (whole[i] != port || amounts[s] != amount) {
+          port = whole[i], amount = amounts[s];
+          part = scaled(port, amount, ports.total);
+        }
+        row[i] = part;
+        missing[s] -= part;
+      }
     }
+    const auto row = shares.row(s);
+    for (std::size_t i = 0; i < width; ++i) ports.left[i] -= row[i];
   }
   for (std::size_t s = 0; s < amounts.size(); ++s) {
     for (std::size_t step = 0; missing[s] > 0; ++step) {
@@ -90,8 +109,51 @@ Shares share_out(Ports& ports, const std::vector<Amount>& amounts) {
       // At first one unit for each port, which spreads the rounded-off units; then as much as is
       // left.
       const Amount most = step < width ? 1 : missing[s];
-      give(s, i, std::min({ports.left[i], missing[s], most}));
+      const Amount more = std::min({ports.left[i], missing[s], most});
+      shares.row(s)[i] += more;
+      ports.left[i] -= more;
+      missing[s] -= more;
       if (step > 2 * width) throw InternalError("a split takes more than its ports have");
+    }
+  }
+  return shares;
+}
+
+// Distributes the ports over the splits in whole batches: one from each port, or from the fullest
+// of some neighbours, then more from the fullest ports. Splits that find no whole batch any more
+// take what remains.
+Shares share_batches(Ports& ports, const std::vector<Amount>& amounts, Amount batch) {
+  const std::size_t width = ports.node.size();
+  Shares shares{width, {}};
+  for (std::size_t s = 0; s < amounts.size(); ++s) shares.add_row();
+  std::vector<Amount> missing = amounts;
+  const auto give = [&](std::size_t row, std::size_t port, Amount part) {
+    shares.row(row)[port] += part;
+    ports.left[port] -= part;
+    missing[row] -= part;
+  };
+  const auto give_fullest = [&](std::size_t row, std::size_t first, std::size_t end) {
+    const auto among = std::span(ports.left).subspan(first, end - first);
+    const auto fullest = std::ranges::max_element(among);
+    if (*fullest < batch) return false;
+    give(row, first + static_cast<std::size_t>(fullest - among.begin()), batch);
+    return true;
+  };
+  for (std::size_t s = 0; s < amounts.size(); ++s) {
+    const auto count = static_cast<std::size_t>(amounts[s] / batch);
+    const std::size_t neighbours = (width + count - 1) / count;
+    for (std::size_t first = 0; first < width; first += neighbours) {
+      give_fullest(s, first, std::min(first + neighbours, width));
+    }
+    while (missing[s] > 0 && give_fullest(s, 0, width)) {
+    }
+  }
+  std::size_t port = 0;
+  for (std::size_t s = 0; s < amounts.size(); ++s) {
+    while (missing[s] > 0) {
+      if (port == width) throw InternalError("a split takes more than its ports have");
+      give(s, port, std::min(missing[s], ports.left[port]));
+      if (ports.left[port] == 0) ++port;
     }
   }
   return shares;
@@ -99,8 +161,9 @@ Shares share_out(Ports& ports, const std::vector<Amount>& amounts) {
 
 class Lift {
  public:
-  Lift(Links& links, const Contraction& items, const IndexedVector<int>& targets_of, NodeId via)
-      : links_(links), targets_of_(targets_of), via_(via) {
+  Lift(Links& links, const Contraction& items, const IndexedVector<int>& targets_of, NodeId via,
+       Amount batch)
+      : links_(links), targets_of_(targets_of), via_(via), batch_(batch) {
     in_.resize(items.num_items() + 1);
     out_.resize(in_.size());
     std::vector<std::pair<NodeId, Amount>> in, out;
@@ -114,6 +177,7 @@ class Lift {
 
   // `splits` go from item to item.
   void make(const std::vector<Split>& splits, std::vector<Split>& log) {
+    if (!is_in_batches(splits)) batch_ = 1;
     const std::vector<Row> in = shared_out(splits, in_, &Split::from);
     const std::vector<Row> out = shared_out(splits, out_, &Split::to);
     std::size_t most = 0;
@@ -127,8 +191,36 @@ class Lift {
   // The part of a split in the ports of an item.
   struct Row {
     const Ports* ports;
-    std::span<Amount> part;
+    std::span<const Amount> part;
   };
+
+  // Whether shares are whole batches: every split has some for each port, and shares in proportion
+  // would break them up.
+  bool is_in_batches(const std::vector<Split>& splits) const {
+    if (batch_ == 1) return false;
+    const auto holds_batches = [this](const Split& split) {
+      return has_batches(split.amount, in_[split.from]) &&
+             has_batches(split.amount, out_[split.to]);
+    };
+    const auto stays_whole = [this](const Split& split) {
+      return split.amount % (batch_ * std::ssize(in_[split.from].node)) == 0 &&
+             split.amount % (batch_ * std::ssize(out_[split.to].node)) == 0;
+    };
+    if (!std::ranges::all_of(splits, holds_batches)) return false;
+    return !std::ranges::all_of(in_, are_equal) || !std::ranges::all_of(out_, are_equal) ||
+           !std::ranges::all_of(splits, stays_whole);
+  }
+
+  // Whether an amount is a number of batches, some for each port: not so few that most ports get
+  // none, nor so many that it does not matter whether they are whole.
+  bool has_batches(Amount amount, const Ports& ports) const {
+    const auto count = std::ssize(ports.node);
+    return amount % batch_ == 0 && 2 * (amount / batch_) >= count && amount / batch_ <= 64 * count;
+  }
+
+  static bool are_equal(const Ports& ports) {
+    return std::ranges::adjacent_find(ports.left, std::ranges::not_equal_to{}) == ports.left.end();
+  }
 
   static void sort_in(std::vector<std::pair<NodeId, Amount>> links, const Contraction& items,
                       IndexedVector<Ports>& by_item) {
@@ -151,11 +243,12 @@ class Lift {
       // Proportions make rails of targets line up. If there are more ports than targets (a box
       // whose GPUs mostly forward), they would only make many small splits.
       const bool many = std::ssize(ports[item].node) > targets_of_[item];
-      Shares& shares = shares_.emplace_back(many ? fill_up(ports[item], amounts)
-                                                 : share_out(ports[item], amounts));
+      Shares& shares =
+          shares_.emplace_back(many         ? fill_up(ports[item], amounts)
+                               : batch_ > 1 ? share_batches(ports[item], amounts, batch_)
+                                            : share_out(ports[item], amounts));
       for (std::size_t i = 0; i < amounts.size(); ++i) {
-        rows[of_item[item][i]] = {&ports[item],
-                                  std::span(shares.part).subspan(i * shares.width, shares.width)};
+        rows[of_item[item][i]] = {&ports[item], shares.row(i)};
       }
     }
     return rows;
@@ -170,19 +263,21 @@ class Lift {
     return used(in) + used(out) - 1;
   }
 
-  // Pairs equal amounts of both sides in the order of the nodes, so that rails line up.
+  // Pairs equal amounts of both sides in the order of the nodes, so that rails line up. Shares in
+  // batches differ from port to port, so there the rails come first.
   void join(const Row& in, const Row& out, std::vector<Split>& log) {
+    // Mostly port i of one side has as much as port i of the other.
+    if (std::ranges::equal(in.part, out.part)) {
+      for (std::size_t i = 0; i < in.part.size(); ++i) pair(in, i, out, i, in.part[i], log);
+      return;
+    }
+    in_left_.assign(in.part.begin(), in.part.end());
+    out_left_.assign(out.part.begin(), out.part.end());
+    if (batch_ > 1) join_rails(in, out, log);
     std::size_t i = 0, j = 0;
-    while (i < in.part.size() && j < out.part.size()) {
-      const Amount amount = std::min(in.part[i], out.part[j]);
-      if (amount > 0) {
-        const NodeId from = in.ports->node[i], to = out.ports->node[j];
-        links_.add({from, to, amount});
-        log.push_back({via_, from, to, amount});
-        in.part[i] -= amount;
-        out.part[j] -= amount;
-      }
-      if (in.part[i] == 0) {
+    while (i < in_left_.size() && j < out_left_.size()) {
+      join(in, i, out, j, log);
+      if (in_left_[i] == 0) {
         ++i;
       } else {
         ++j;
@@ -190,18 +285,45 @@ class Lift {
     }
   }
 
+  // Pairs the ports at the same place of both sides; of a side with more ports, several.
+  void join_rails(const Row& in, const Row& out, std::vector<Split>& log) {
+    const std::size_t most = std::max(in.part.size(), out.part.size());
+    for (std::size_t rail = 0; rail < most; ++rail) {
+      join(in, rail * in.part.size() / most, out, rail * out.part.size() / most, log);
+    }
+  }
+
+  // Pairs as much of two ports as both have left.
+  void join(const Row& in, std::size_t i, const Row& out, std::size_t j, std::vector<Split>& log) {
+    const Amount amount = std::min(in_left_[i], out_left_[j]);
+    pair(in, i, out, j, amount, log);
+    in_left_[i] -= amount;
+    out_left_[j] -= amount;
+  }
+
+  void pair(const Row& in, std::size_t i, const Row& out, std::size_t j, Amount amount,
+            std::vector<Split>& log) {
+    if (amount == 0) return;
+    const NodeId from = in.ports->node[i], to = out.ports->node[j];
+    links_.add({from, to, amount});
+    log.push_back({via_, from, to, amount});
+  }
+
   Links& links_;
   const IndexedVector<int>& targets_of_;  // by item
   NodeId via_;
+  Amount batch_;
   IndexedVector<Ports> in_, out_;  // by item
   std::deque<Shares> shares_;      // rows point into it
+  std::vector<Amount> in_left_, out_left_;
 };
 
 }  // namespace
 
 void lift(const std::vector<Split>& splits, NodeId via, const Contraction& items,
-          const IndexedVector<int>& targets_of, Links& links, std::vector<Split>& log) {
-  Lift(links, items, targets_of, via).make(splits, log);
+          const IndexedVector<int>& targets_of, Amount batch, Links& links,
+          std::vector<Split>& log) {
+  Lift(links, items, targets_of, via, batch).make(splits, log);
 }
 
 }  // namespace forestcoll

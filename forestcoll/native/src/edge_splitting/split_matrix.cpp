@@ -28,6 +28,10 @@ constexpr std::size_t kFewEntries = 500;
 constexpr std::size_t kMostStrided = 100'000;
 constexpr int kMostStrides = 4;
 
+// Whole batches between two ports on average, below which rounding to them is too far from
+// proportion: trees would be deeper.
+constexpr Amount kBatchesOfPair = 4;
+
 // Ports by group, if all groups have equally many ports and all ports the same capacity.
 std::optional<std::vector<std::vector<std::size_t>>> uniform_groups(
     const std::vector<Port>& ports) {
@@ -277,13 +281,41 @@ class ProportionalFit {
   std::vector<Amount> column_left_;
 };
 
+// Whether shares in whole batches come near enough to proportion: all ports are a number of them,
+// and every pair of ports would get some.
+bool holds_batches(const std::vector<Port>& ports, Amount batch) {
+  const auto is_whole = [batch](const Port& port) {
+    return port.in % batch == 0 && port.out % batch == 0;
+  };
+  Amount batches = 0;
+  for (const Port& port : ports) batches += port.out / batch;
+  const auto count = static_cast<Amount>(ports.size());
+  return batch > 1 && batches >= kBatchesOfPair * count * (count - 1) &&
+         std::ranges::all_of(ports, is_whole);
+}
+
+SplitMatrix multiplied(const SplitMatrix& matrix, Amount by) {
+  SplitMatrix multiplied(matrix.ports());
+  for (std::size_t i = 0; i < matrix.ports(); ++i) {
+    for (const auto& [j, amount] : matrix.row(i)) multiplied.add(i, j, amount * by);
+  }
+  return multiplied;
+}
+
 }  // namespace
 
-SplitMatrix guess_split_matrix(const std::vector<Port>& ports, Amount quantum, bool few) {
+SplitMatrix guess_split_matrix(const std::vector<Port>& ports, Amount quantum, bool few,
+                               Amount batch) {
   if (const auto groups = uniform_groups(ports)) {
     return circulant(*groups, ports.front().in, std::max<Amount>(quantum, 1), few);
   }
-  return ProportionalFit(ports).fit();
+  if (!holds_batches(ports, batch)) return ProportionalFit(ports).fit();
+  std::vector<Port> in_batches = ports;
+  for (Port& port : in_batches) {
+    port.in /= batch;
+    port.out /= batch;
+  }
+  return multiplied(ProportionalFit(in_batches).fit(), batch);
 }
 
 }  // namespace forestcoll

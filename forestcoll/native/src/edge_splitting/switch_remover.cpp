@@ -20,7 +20,8 @@ namespace {
 // demand.
 class SwitchRemover {
  public:
-  SwitchRemover(const Subproblem& problem, const RemovalOptions& options, Progress& progress)
+  SwitchRemover(const Subproblem& problem, Amount batch, const RemovalOptions& options,
+                Progress& progress)
       : options_(options),
         progress_(progress),
         network_(problem.graph),
@@ -29,11 +30,12 @@ class SwitchRemover {
         stays_(problem.demand.is_target),
         trees_(problem.demand.trees),
         outside_(problem.outside),
-        quantum_(smallest_root(problem)) {
+        quantum_(smallest_root(problem)),
+        batch_(batch) {
     if (outside_ >= 0) stays_[outside_] = 1;
   }
 
-  SwitchRemoval run();
+  ItemSplits run();
 
  private:
   // The fewest trees that start at a target, as their root or where they enter.
@@ -110,11 +112,12 @@ class SwitchRemover {
   NodeMap<Amount> trees_;
   NodeId outside_;
   Amount quantum_;
+  Amount batch_;
   NodeMap<std::pair<int, int>> class_;  // tier and number of ports, of the nodes to remove
-  SwitchRemoval result_;
+  ItemSplits result_;
 };
 
-SwitchRemoval SwitchRemover::run() {
+ItemSplits SwitchRemover::run() {
   if (!carries_demand(targets_))
     throw Infeasible("the capacities cannot carry the trees asked for");
   const std::vector<NodeId> order = removal_order();
@@ -126,7 +129,6 @@ SwitchRemoval SwitchRemover::run() {
     remove_tier(std::span(order).subspan(first, last - first));
     progress_(static_cast<std::int64_t>(last), static_cast<std::int64_t>(order.size()));
   }
-  result_.logical = network_.arcs();
   return std::move(result_);
 }
 
@@ -304,7 +306,7 @@ void SwitchRemover::retire(NodeId via, const std::vector<Port>& ports) {
 SwitchRemover::Guess SwitchRemover::guess(NodeId via) {
   std::vector<Port> ports = ports_of(via);
   check_balance(via, ports);
-  SplitMatrix matrix = guess_split_matrix(ports, quantum_, options_.sparse_exchange);
+  SplitMatrix matrix = guess_split_matrix(ports, quantum_, options_.sparse_exchange, batch_);
   split_all(via, ports, matrix, 1);
   retire(via, ports);
   return {via, std::move(ports), std::move(matrix)};
@@ -331,9 +333,23 @@ void SwitchRemover::remove(NodeId via) {
 
 void SwitchRemover::split_all(NodeId via, const std::vector<Port>& ports, const SplitMatrix& matrix,
                               int sign) {
+  std::size_t entries = 0;
+  std::vector<int> in, out;  // the arcs of each port, found once
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    entries += matrix.row(i).size();
+    in.push_back(network_.find(ports[i].node, via));
+    out.push_back(network_.find(via, ports[i].node));
+  }
+  network_.expect(entries);
+  const auto change_by = [this](int arc, Amount by) {
+    network_.set_capacity(arc, network_.capacity(arc) + by);
+    flow_.clip(arc);
+  };
   for (std::size_t i = 0; i < ports.size(); ++i) {
     for (const auto& [j, amount] : matrix.row(i)) {
-      split(via, ports[i].node, ports[j].node, sign * amount);
+      change_by(in[i], -sign * amount);
+      change_by(out[j], -sign * amount);
+      change(ports[i].node, ports[j].node, sign * amount);
     }
   }
 }
@@ -348,7 +364,7 @@ void SwitchRemover::log(NodeId via, const std::vector<Port>& ports, const SplitM
 
 bool SwitchRemover::remove_by_guess(NodeId via, const std::vector<Port>& ports) {
   if (options_.most_exchanges < 0) return false;
-  SplitMatrix matrix = guess_split_matrix(ports, quantum_, options_.sparse_exchange);
+  SplitMatrix matrix = guess_split_matrix(ports, quantum_, options_.sparse_exchange, batch_);
   split_all(via, ports, matrix, 1);
   if (repair(ports, matrix)) {
     log(via, ports, matrix);
@@ -477,9 +493,9 @@ Amount SwitchRemover::largest_split(NodeId via, NodeId from, NodeId to) {
 
 }  // namespace
 
-SwitchRemoval remove_switches(const Subproblem& problem, const RemovalOptions& options,
-                              Progress& progress) {
-  return SwitchRemover(problem, options, progress).run();
+ItemSplits remove_switches(const Subproblem& problem, Amount batch, const RemovalOptions& options,
+                           Progress& progress) {
+  return SwitchRemover(problem, batch, options, progress).run();
 }
 
 }  // namespace forestcoll

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "forestcoll/common/flow.hpp"
+#include "forestcoll/common/shortcuts.hpp"
+#include "forestcoll/tight_sets/exchanges.hpp"
 #include "forestcoll/tight_sets/narrowest_sets.hpp"
 
 namespace forestcoll {
@@ -21,6 +23,29 @@ struct Cut {
 };
 
 using Cuts = std::vector<Cut>;
+
+// The narrowest sets around single nodes. There is one smallest around each, so that around the
+// first of equal parts is mapped to the others.
+class SetsAround {
+ public:
+  SetsAround(const Subproblem& problem, NarrowestSets& narrowest)
+      : narrowest_(narrowest), of_first_(problem.graph.num_nodes) {
+    if (is_open(Shortcut::kExchanges)) exchanges_.emplace(problem);
+  }
+
+  std::vector<NodeId> around(NodeId v) {
+    if (!exchanges_) return narrowest_.around({v});
+    const NodeId first = exchanges_->first_of(v);
+    std::vector<NodeId>& set = of_first_[first];
+    if (set.empty()) set = narrowest_.around({first});
+    return exchanges_->image(set, v);
+  }
+
+ private:
+  NarrowestSets& narrowest_;
+  std::optional<Exchanges> exchanges_;
+  NodeMap<std::vector<NodeId>> of_first_;
+};
 
 class Trimmer {
  public:
@@ -83,6 +108,7 @@ class Trimmer {
   // narrow, the candidate surrounds its smallest switch and all targets there.
   std::vector<std::vector<NodeId>> find_candidates() {
     NarrowestSets narrowest(problem_);
+    SetsAround sets(problem_, narrowest);
     std::vector<std::vector<NodeId>> candidates;
     int failures = 0;
     const std::vector<NodeId> targets = problem_.demand.targets();
@@ -91,7 +117,7 @@ class Trimmer {
       progress_(static_cast<std::int64_t>(i), static_cast<std::int64_t>(targets.size()));
       if (taken_[v]) continue;
       std::vector<NodeId> set{v};
-      if (room_[v] > 0) set = narrowest.around({v});
+      if (room_[v] > 0) set = sets.around(v);
       if (set.size() == 1) {
         const std::vector<NodeId> core = siblings(v);
         if (core.size() > 1) set = narrowest.around(core);

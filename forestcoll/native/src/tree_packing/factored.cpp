@@ -14,6 +14,8 @@ namespace forestcoll {
 
 namespace {
 
+std::uint64_t ends_of(const Arc& link) { return ends(link.tail, link.head); }
+
 // One set to be packed; equal problems have equal packings.
 struct SetProblem {
   Graph inside;
@@ -39,13 +41,13 @@ struct SetProblem {
 
 class SetPacker {
  public:
-  SetPacker(const Graph& graph, std::span<const Amount> trees, const Family& family,
-            Progress& progress, bool thorough, int rotated_from)
+  SetPacker(Graph graph, std::span<const Amount> trees, const Family& family, Progress& progress,
+            bool thorough, int rotated_from)
       : progress_(progress), thorough_(thorough), rotated_from_(rotated_from) {
     forest_.trees.assign(trees.begin(), trees.end());
     forest_.family = family;
     for (const Amount rooted : trees) all_trees_ += rooted;
-    merge_links(graph);
+    merge_links(std::move(graph.arcs));
   }
 
   FactoredForest run() {
@@ -70,21 +72,19 @@ class SetPacker {
   }
 
  private:
-  void merge_links(const Graph& graph) {
-    IndexedVector<Arc>& links = forest_.links;
-    links = graph.arcs;
-    const auto ends = [](const Arc& link) { return std::pair(link.tail, link.head); };
-    if (!std::ranges::is_sorted(links, {}, ends)) std::ranges::stable_sort(links, {}, ends);
+  void merge_links(IndexedVector<Arc> links) {
+    if (!std::ranges::is_sorted(links, {}, ends_of)) std::ranges::stable_sort(links, {}, ends_of);
     std::size_t kept = 0;
     for (const Arc& link : links) {
       if (link.capacity == 0) continue;
-      if (kept > 0 && ends(links[kept - 1]) == ends(link)) {
+      if (kept > 0 && ends_of(links[kept - 1]) == ends_of(link)) {
         links[kept - 1].capacity += link.capacity;
       } else {
         links[kept++] = link;
       }
     }
     links.resize(kept);
+    forest_.links = std::move(links);
   }
 
   // Trees rooted in each item, by position.
@@ -288,19 +288,18 @@ std::vector<std::pair<NodeId, NodeId>> parents_first(const Shape& shape, std::si
   return edges;
 }
 
-FactoredForest pack_sets(const Graph& graph, std::span<const Amount> trees, const Family& family,
+FactoredForest pack_sets(Graph graph, std::span<const Amount> trees, const Family& family,
                          Progress& progress, bool thorough, int rotated_from) {
   check(graph, {{trees.begin(), trees.end()}, NodeMap<std::uint8_t>(graph.num_nodes, 1)});
   check(family, graph.num_nodes);
-  return SetPacker(graph, trees, family, progress, thorough, rotated_from).run();
+  return SetPacker(std::move(graph), trees, family, progress, thorough, rotated_from).run();
 }
 
 void check(const FactoredForest& forest) {
   const NodeId nodes = forest.trees.count();
-  check(Graph{nodes, forest.links}, {forest.trees, NodeMap<std::uint8_t>(nodes, 1)});
+  check(nodes, forest.links, {forest.trees, NodeMap<std::uint8_t>(nodes, 1)});
   check(forest.family, nodes);
-  const auto ends = [](const Arc& link) { return std::pair(link.tail, link.head); };
-  if (std::ranges::adjacent_find(forest.links, std::ranges::greater_equal{}, ends) !=
+  if (std::ranges::adjacent_find(forest.links, std::ranges::greater_equal{}, ends_of) !=
       forest.links.end()) {
     throw InvalidInput("links must be sorted by (tail, head), each once");
   }

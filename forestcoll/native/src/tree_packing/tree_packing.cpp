@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -35,13 +36,14 @@ constexpr int kShallow = 2;
 // Depths at which few trees are left to place; the remaining ones need deeper trees.
 constexpr int kCloseTries = 2;
 
-void check_feasible(const Graph& graph, std::span<const Amount> trees) {
+// Trees and capacities are counted in batches of so many trees.
+void check_feasible(const Graph& graph, std::span<const Amount> trees, Amount batch = 1) {
   const FlowNetwork network(graph);
   WarmFlow flow(network, trees);
   for (NodeId v = 0; v < graph.num_nodes; ++v) {
     if (const Amount shortage = flow.settle(v); shortage > 0) {
       throw Infeasible("node " + std::to_string(v) + " lacks capacity for " +
-                       std::to_string(shortage) + " trees");
+                       std::to_string(shortage * batch) + " trees");
     }
   }
 }
@@ -142,6 +144,43 @@ std::vector<Batch> packed(const Graph& graph, std::span<const Amount> trees, boo
   return pack_without_symmetry(graph, trees, thorough, progress);
 }
 
+// The largest number of trees that divides all capacities and all trees.
+Amount whole_batch(const Graph& graph, std::span<const Amount> trees) {
+  Amount batch = 0;
+  for (const Arc& arc : graph.arcs) batch = std::gcd(batch, arc.capacity);
+  for (const Amount rooted : trees) batch = std::gcd(batch, rooted);
+  return std::max<Amount>(batch, 1);
+}
+
+// Shares the arcs among trees on shortest paths, or else among deeper ones, which are flattened.
+std::vector<Batch> pack_shared(const Graph& graph, std::span<const Amount> trees, Amount batch,
+                               bool thorough, Progress& progress) {
+  PartialPacking packing(graph);
+  // An unreachable node means missing capacity.
+  if (!start_on_shortest_paths(packing, trees, progress)) check_feasible(graph, trees, batch);
+  const int least = packing.tree_depth();
+  if (repair(packing, least, progress)) return packing.batches();
+  check_feasible(graph, trees, batch);
+  return flatten(graph, pack_hard(std::move(packing), least, trees, progress), progress, thorough);
+}
+
+// If a number of trees divides everything, batches of as many are packed as single trees. They are
+// repaired in fewer and larger steps, and are never split into odd parts. Small problems are fast
+// anyway, and single trees can be shallower than whole batches.
+std::vector<Batch> pack_in_batches(const Graph& graph, std::span<const Amount> trees, bool thorough,
+                                   Progress& progress) {
+  const Amount batch =
+      graph.num_nodes > PartialPacking::kSmall ? whole_batch(graph, trees) : Amount{1};
+  if (batch == 1) return pack_shared(graph, trees, 1, thorough, progress);
+  Graph smaller = graph;
+  for (Arc& arc : smaller.arcs) arc.capacity /= batch;
+  std::vector<Amount> in_batches(trees.begin(), trees.end());
+  for (Amount& rooted : in_batches) rooted /= batch;
+  std::vector<Batch> batches = pack_shared(smaller, in_batches, batch, thorough, progress);
+  for (Batch& one : batches) one.multiplicity *= batch;
+  return batches;
+}
+
 }  // namespace
 
 // The cascade.
@@ -152,13 +191,7 @@ std::vector<Batch> pack_without_symmetry(const Graph& graph, std::span<const Amo
     if (depth_of(*batches) <= kShallow) return std::move(*batches);
     return flatten(graph, evened(graph, trees, std::move(*batches), progress), progress, thorough);
   }
-  PartialPacking packing(graph);
-  // An unreachable node means missing capacity.
-  if (!start_on_shortest_paths(packing, trees, progress)) check_feasible(graph, trees);
-  const int least = packing.tree_depth();
-  if (repair(packing, least, progress)) return packing.batches();
-  check_feasible(graph, trees);
-  return flatten(graph, pack_hard(std::move(packing), least, trees, progress), progress, thorough);
+  return pack_in_batches(graph, trees, thorough, progress);
 }
 
 std::optional<std::vector<Batch>> pack_on_shortest_paths(const Graph& graph,

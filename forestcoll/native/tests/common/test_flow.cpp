@@ -77,9 +77,25 @@ void warm_flow_equals_fresh_flow_whatever_changes() {
   }
 }
 
+// A pair of arcs is found with and without room made for it.
+void expected_arcs_are_as_others() {
+  const std::vector<Arc> arcs{{0, 1, 2}, {1, 0, 3}, {2, 1, 1}};
+  FlowNetwork network(3), expected(3);
+  expected.expect(arcs.size());
+  for (const Arc& arc : arcs) {
+    const int number = network.add(arc.tail, arc.head, arc.capacity);
+    CHECK(expected.add(arc.tail, arc.head, arc.capacity) == number);
+    CHECK(expected.find(arc.tail, arc.head) == number);
+  }
+  expected.expect(1000);
+  CHECK(expected.arcs() == network.arcs());
+  CHECK(expected.find(0, 2) == -1);
+}
+
 }  // namespace flow_tests
 
 TESTS(flow) {
   shortage_equals_the_worst_cut_and_source_side_is_one();
   warm_flow_equals_fresh_flow_whatever_changes();
+  expected_arcs_are_as_others();
 }

@@ -7,6 +7,7 @@
 #include "forestcoll/common/translations.hpp"
 #include "forestcoll/optimality/optimality.hpp"
 #include "forestcoll/tight_sets/tight_sets.hpp"
+#include "forestcoll/tight_sets/trimming.hpp"
 #include "forestcoll/tree_packing/tree_packing.hpp"
 #include "support/check.hpp"
 #include "support/random_graphs.hpp"
@@ -75,29 +76,53 @@ void symmetry_is_not_looked_for() {
   block_shortcuts(0);
 }
 
-// Boxes of which some have a slower GPU: as many tight sets, the same ones, as without exchanges.
+// Boxes of four GPUs on one hub, of which some have a slower NIC, at the optimum.
+Subproblem boxes_with_slow_nics(Random& random, NodeId boxes) {
+  const NodeId gpus = 4 * boxes, hub = 5 * boxes;
+  Subproblem problem{{hub + 1, {}}, equal_demand(hub + 1, boxes + 1, 1), -1};
+  for (NodeId gpu = 0; gpu < gpus; ++gpu) {
+    const Amount nic = between(random, 0, 5) == 0 ? 1 : 2;
+    for (const auto& [to, capacity] : {std::pair{gpus + gpu / 4, Amount{20}}, {hub, nic}}) {
+      problem.graph.arcs.push_back({gpu, to, capacity});
+      problem.graph.arcs.push_back({to, gpu, capacity});
+    }
+  }
+  const Bottleneck best = find_bottleneck(problem.graph, problem.demand);
+  for (Arc& arc : problem.graph.arcs) arc.capacity *= best.numerator;
+  problem.demand = equal_demand(hub + 1, boxes + 1, best.denominator);
+  return problem;
+}
+
+// As many tight sets, the same ones, as without exchanges.
 void exchanged_tight_sets_are_those_of_every_search() {
   Random random(17);
   std::size_t found = 0;
   for (int round = 0; round < 100; ++round) {
     const auto boxes = static_cast<NodeId>(between(random, 2, 4));
-    const NodeId gpus = 4 * boxes, hub = 5 * boxes;
-    Subproblem problem{{hub + 1, {}}, equal_demand(hub + 1, boxes + 1, 1), -1};
-    for (NodeId gpu = 0; gpu < gpus; ++gpu) {
-      const Amount nic = between(random, 0, 5) == 0 ? 1 : 2;
-      for (const auto& [to, capacity] : {std::pair{gpus + gpu / 4, Amount{20}}, {hub, nic}}) {
-        problem.graph.arcs.push_back({gpu, to, capacity});
-        problem.graph.arcs.push_back({to, gpu, capacity});
-      }
-    }
-    const Bottleneck best = find_bottleneck(problem.graph, problem.demand);
-    for (Arc& arc : problem.graph.arcs) arc.capacity *= best.numerator;
-    problem.demand = equal_demand(hub + 1, boxes + 1, best.denominator);
+    const Subproblem problem = boxes_with_slow_nics(random, boxes);
     Progress progress;
     const auto sets = minimal_tight_sets(problem, progress);
     block_shortcuts(bit(Shortcut::kExchanges));
     CHECK(minimal_tight_sets(problem, progress) == sets);
     block_shortcuts(0);
+    found += sets.size();
+  }
+  CHECK(found > 50);
+}
+
+// The same sets become tight, with the same losses.
+void exchanged_sets_are_trimmed_like_those_of_every_search() {
+  Random random(18);
+  std::size_t found = 0;
+  for (int round = 0; round < 100; ++round) {
+    const auto boxes = static_cast<NodeId>(between(random, 2, 6));
+    Subproblem exchanged = boxes_with_slow_nics(random, boxes), searched = exchanged;
+    Progress progress;
+    const auto sets = trim(exchanged, progress);
+    block_shortcuts(bit(Shortcut::kExchanges));
+    CHECK(trim(searched, progress) == sets);
+    block_shortcuts(0);
+    CHECK(exchanged.graph.arcs == searched.graph.arcs);
     found += sets.size();
   }
   CHECK(found > 50);
@@ -110,4 +135,5 @@ TESTS(shortcuts) {
   flows_are_as_large_from_one_end();
   symmetry_is_not_looked_for();
   exchanged_tight_sets_are_those_of_every_search();
+  exchanged_sets_are_trimmed_like_those_of_every_search();
 }

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "forestcoll/common/errors.hpp"
+#include "forestcoll/common/flow.hpp"
 #include "forestcoll/edge_splitting/edge_splitting.hpp"
 #include "forestcoll/optimality/optimality.hpp"
 #include "forestcoll/tight_sets/contraction.hpp"
@@ -128,6 +129,37 @@ void boxes_that_mostly_forward_make_few_splits() {
   CHECK(std::ranges::count(removal.splits, kCore, &Split::via) == kGpus * (kGpus - 1));
 }
 
+// Eight boxes of four GPUs, their NICs of 20 to 25 units each. Batches of all trees of a GPU stay
+// whole on nearly all links between boxes; in proportion to the NICs, nearly none would.
+void links_of_unequal_nics_carry_whole_batches() {
+  constexpr NodeId kBoxes = 8, kGpus = 4, kAll = kBoxes * kGpus, kCore = kAll + kBoxes;
+  Random random(7);
+  Graph graph{kCore + 1, {}};
+  for (NodeId gpu = 0; gpu < kAll; ++gpu) {
+    const Amount nic = between(random, 20, 25);
+    for (const auto& [a, b, c] :
+         {std::tuple{gpu, kAll + gpu / kGpus, Amount{300}}, {gpu, kCore, nic}}) {
+      graph.arcs.push_back({a, b, c});
+      graph.arcs.push_back({b, a, c});
+    }
+  }
+  const Demand demand = scale_to_optimum(graph, kBoxes + 1);
+  const Amount batch = demand.trees[0];
+  CHECK(batch > 1);
+  const Family family = trimmed(graph, demand);
+  const SwitchRemoval removal = remove_switches(graph, demand, family);
+  const FlowNetwork network({kCore + 1, removal.logical});  // too many cuts to test them all
+  WarmFlow flow(network, demand.trees);
+  for (NodeId gpu = 0; gpu < kAll; ++gpu) CHECK(flow.settle(gpu) == 0);
+  splits_make_the_logical_links(graph, removal);
+  int whole = 0, broken = 0;
+  for (const Arc& arc : removal.logical) {
+    if (arc.tail / kGpus == arc.head / kGpus) continue;
+    ++(arc.capacity % batch == 0 ? whole : broken);
+  }
+  CHECK(whole > 2 * broken);
+}
+
 void refuses_demand_that_does_not_fit() {
   const Graph graph{3, {{0, 2, 1}, {2, 1, 1}, {1, 2, 1}, {2, 0, 1}}};
   CHECK_THROWS(Infeasible, remove_switches(graph, equal_demand(3, 1, 2), no_tight_sets(3)));
@@ -142,5 +174,6 @@ TESTS(edge_splitting) {
   }
   two_boxes_of_the_paper_become_rails();
   boxes_that_mostly_forward_make_few_splits();
+  links_of_unequal_nics_carry_whole_batches();
   refuses_demand_that_does_not_fit();
 }

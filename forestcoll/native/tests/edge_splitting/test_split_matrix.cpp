@@ -95,6 +95,33 @@ void more_groups_take_more_strides() {
   }
 }
 
+// Ports of 30 to 60 batches of 25: every share is whole batches, and every port is used up. Of
+// ports of 3 batches on average, less than one for each other port, shares are in proportion
+// instead.
+void unequal_ports_share_whole_batches() {
+  Random random(9);
+  for (int round = 0; round < 100; ++round) {
+    std::vector<Port> ports;
+    const auto count = static_cast<NodeId>(between(random, 4, 8));
+    const bool many = round % 2 == 0;
+    for (NodeId i = 0; i < count; ++i) {
+      const Amount capacity = 25 * (many ? between(random, 30, 60) : i % 2 == 0 ? 2 : 4);
+      ports.push_back({i, capacity, capacity, i});
+    }
+    const SplitMatrix matrix = guess_split_matrix(ports, 1, false, 25);
+    bool whole = true;
+    for (std::size_t i = 0; i < ports.size(); ++i) {
+      Amount row = 0;
+      for (const auto& entry : matrix.row(i)) {
+        whole = whole && entry.amount % 25 == 0;
+        row += entry.amount;
+      }
+      CHECK(row == ports[i].in);
+    }
+    CHECK(whole == many);
+  }
+}
+
 // Any of 2048 groups is three steps away from any other at most.
 void three_strides_reach_every_group_in_three_steps() {
   std::vector<Port> ports;
@@ -151,6 +178,7 @@ TESTS(split_matrix) {
   what_only_passes_hundreds_of_ports_goes_to_some();
   few_are_asked_for_among_many_groups_only();
   more_groups_take_more_strides();
+  unequal_ports_share_whole_batches();
   three_strides_reach_every_group_in_three_steps();
   guess_spends_every_port_exactly();
   guess_crosses_groups_as_far_as_possible();

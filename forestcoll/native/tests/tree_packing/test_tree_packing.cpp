@@ -1,5 +1,6 @@
 // Every feasible demand is packed completely and within the capacities (Theorems 7 to 10).
 #include <algorithm>
+#include <string>
 
 #include "forestcoll/common/errors.hpp"
 #include "forestcoll/tree_packing/completion.hpp"
@@ -42,6 +43,45 @@ void cascade_packs_whatever_is_feasible() {
     const auto batches = pack(graph, trees, quiet);
     is_packing(graph, trees, batches);
     CHECK(std::ranges::is_sorted(batches, {}, &Batch::root));
+  }
+}
+
+// 36 nodes that are all joined, nine of them with four times the trees of the others: more than
+// their links carry directly. A number that divides all capacities and trees divides all batches.
+void batches_are_packed_as_single_trees() {
+  constexpr NodeId kNodes = PartialPacking::kSmall + 4;
+  Graph graph{kNodes, {}};
+  for (NodeId a = 0; a < kNodes; ++a) {
+    for (NodeId b = 0; b < kNodes; ++b) {
+      if (a != b) graph.arcs.push_back({a, b, 1});
+    }
+  }
+  Demand demand = equal_demand(kNodes, 0, 1);
+  for (NodeId v = 0; v < kNodes; v += 4) demand.trees[v] = 4;
+  const Bottleneck best = find_bottleneck(graph, demand);
+  for (Arc& arc : graph.arcs) arc.capacity *= 7 * best.numerator;
+  for (Amount& trees : demand.trees) trees *= 7 * best.denominator;
+  const auto batches = pack(graph, demand.trees, quiet);
+  is_packing(graph, demand.trees, batches);
+  CHECK(batches.size() > kNodes);
+  const auto is_whole = [](const Batch& batch) { return batch.multiplicity % 7 == 0; };
+  CHECK(std::ranges::all_of(batches, is_whole));
+}
+
+// Of 21 trees, links of 14 carry all but 7.
+void shortage_is_counted_in_trees() {
+  Graph star{40, {}};
+  for (NodeId v = 1; v < 40; ++v) {
+    star.arcs.push_back({0, v, 14});
+    star.arcs.push_back({v, 0, 14});
+  }
+  std::vector<Amount> trees(40, 0);
+  trees[0] = 21;
+  try {
+    pack(star, trees, quiet);
+    CHECK(false);
+  } catch (const Infeasible& error) {
+    CHECK(std::string(error.what()).find("7 trees") != std::string::npos);
   }
 }
 
@@ -140,6 +180,8 @@ void refuses_demand_that_does_not_fit() {
 
 TESTS(tree_packing) {
   cascade_packs_whatever_is_feasible();
+  batches_are_packed_as_single_trees();
+  shortage_is_counted_in_trees();
   greedy_trees_are_breadth_first_where_they_fit();
   shallow_trees_are_a_packing_where_they_fit();
   torus_trees_are_as_low_as_the_diameter();

@@ -217,7 +217,11 @@ class _Reader:
         tree.join_sockets(self._supplied, self._source)
         gpus = tuple(gpu.name for gpu in self.gpus)
         nics = tuple(self.as_nic(nic, *tree.ends[id(nic.pcie[-1])]) for nic in self.nics)
-        note = "The file has no NVLinks or xGMI links: all transfers take PCIe and the sockets."
+        note = (
+            "The file has no NVLinks or xGMI links: all transfers take PCIe and the sockets. If "
+            "the machine has such links, its hwloc did not see them: import a dump of "
+            "NCCL_TOPO_DUMP_FILE instead."
+        )
         return Host(name, gpus, tuple(tree.switches), tuple(tree.links), nics, (), (note,))
 
 

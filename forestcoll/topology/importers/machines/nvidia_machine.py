@@ -150,10 +150,13 @@ def _expect_switch(matrix: NvidiaMatrix, ends: list[_End], exactly: bool) -> Non
     if not fits:
         remedy = _DUMP if exactly else f"{_STATUS}, or {_DUMP}"
         most = max(_needed(matrix))
+        why = "its pairs do not count the same"
+        if len(set(counts)) == 1:
+            why = f"its pairs count {counts[0]} each, which are not the links that are up"
         raise InvalidTopologyError(
             f"{matrix.source}: a GPU counts {most} NVLinks in all and has "
-            f"{max(end.count for end in ends)}, and its pairs do not count the same; the file "
-            f"fits neither direct links nor NVSwitches; {remedy}"
+            f"{max(end.count for end in ends)}, and {why}; the file fits neither direct links nor "
+            f"NVSwitches; {remedy}"
         )
 
 

@@ -208,10 +208,11 @@ def test_a_bound_that_is_beaten_is_a_bug(monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.mark.slow
 def test_sixteen_boxes_are_tuned_in_half_a_minute() -> None:
-    """At a gigabyte the ring leads: 390 GB/s in two pipeline chunks, shallow trees 382 in 16."""
-    found = tune("dgx_h100:boxes=16", sizes=["1KB..1GB"])
-    assert found.ranges[0].name == "forest, depth 1"
-    assert found.ranges[-1].name == "ring"
+    """At a gigabyte a time plan leads with 423 GB/s; without plans the ring does, with 390."""
+    for plans, last in ((True, "forest, for 1MB"), (False, "ring")):
+        found = tune("dgx_h100:boxes=16", sizes=["1KB..1GB"], plans=plans)
+        assert found.ranges[0].name == "forest, depth 1"
+        assert found.ranges[-1].name == last
 
 
 def test_those_refused_are_replaced_by_the_next_best() -> None:

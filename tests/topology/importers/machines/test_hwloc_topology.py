@@ -97,3 +97,9 @@ def test_a_gpu_without_the_only_pcie_speed_is_refused() -> None:
     text = text.replace('pci_link_speed="15.753846"', "")
     with pytest.raises(InvalidTopologyError, match="has no pci_link_speed, and pcie0 no other"):
         host_from_hwloc(text, "f", "m", Supplied(RUNTIME))
+
+
+def test_a_file_without_direct_links_says_where_they_would_be() -> None:
+    """An hwloc that was built without NVML lists the PCIe links of a machine with NVLinks only."""
+    found = host_from_hwloc(hwloc(2), "f", "m", Supplied(RUNTIME))
+    assert found.notes[0].endswith("import a dump of NCCL_TOPO_DUMP_FILE instead.")

@@ -115,6 +115,12 @@ def test_links_to_elsewhere_are_noted() -> None:
         ),
         (matrix("NV20", 8), "sm_90", "", "a GPU counts 140 NVLinks in all and has 18"),
         (matrix("NV12", 4), None, NVLINKS, "a GPU counts 36 NVLinks in all and has 18"),
+        (
+            TOPO_SWITCHED,
+            None,
+            NVLINKS.replace("Link 17: 26.562 GB/s", "Link 17: <inactive>", 1),
+            "its pairs count 18 each, which are not the links that are up; the file fits neither",
+        ),
     ],
 )
 def test_dumps_with_undetermined_links_are_refused(

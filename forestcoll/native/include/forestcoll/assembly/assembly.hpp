@@ -52,9 +52,10 @@ class Assembler {
     int edge;
     int to;
   };
-  // A tree edge of a plain set's batch, between its nodes as items.
-  struct Copy {
-    NodeId from, to;
+  // The depths of a shape's items below the root of each batch, and the largest of each batch.
+  struct Depths {
+    std::vector<int> below;
+    std::vector<int> most;
   };
   // A batch and what is left of it in one set.
   struct Stock {
@@ -79,7 +80,7 @@ class Assembler {
   bool next_rotated();
   void assemble();
   void span_from(int set, int item, NodeId entry);
-  void copy(std::size_t base, std::span<const Copy> edges);
+  void copy(int set, std::size_t batch, NodeId entry);
   void copy(std::span<const NodeId> parent);
   void find_depths();
   NodeId join(int set, std::size_t edge);
@@ -94,11 +95,12 @@ class Assembler {
 
   // By shape: num_items - 1 a batch, parents first.
   IndexedVector<std::vector<Step>> steps_;
-  IndexedVector<std::vector<Copy>> copies_;
+  IndexedVector<Depths> copied_depths_;        // where is_copied_
   IndexedVector<IndexedVector<Amount>> uses_;  // of each contracted edge, by shape
   IndexedVector<std::uint8_t> is_plain_;       // by set: whether it holds nodes only
+  IndexedVector<std::uint8_t> is_run_;         // by plain set: whether of consecutive nodes
   IndexedVector<std::uint8_t> in_steps_;       // by shape: whether a set that is not plain has it
-  IndexedVector<std::uint8_t> is_copied_;      // by shape: whether copies are taken from copies_
+  IndexedVector<std::uint8_t> is_copied_;      // by shape: whether its batches are copied
   // Batches by the position of the item they are rooted at: heaps, the fullest on top.
   IndexedVector<Stock> stock_;
   std::vector<std::size_t> first_stock_;

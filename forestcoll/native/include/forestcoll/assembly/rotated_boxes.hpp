@@ -21,9 +21,9 @@ namespace forestcoll {
 
 // A tree of box 0.
 struct BoxTree {
-  // Where it enters a box. At the root the parent is -1.
+  // Where it enters a box, and from which box. At the root the parent is -1, and `from` any.
   struct Entry {
-    NodeId node, parent;
+    NodeId node, parent, from;
   };
 
   NodeId root = 0;
@@ -48,6 +48,9 @@ class RotatedBoxes {
   void write_parents(std::span<NodeId> row) const;  // -1 at the root
 
  private:
+  template <NodeId size>
+  void write_boxes(std::span<NodeId> row) const;
+
   RotatedBoxes(NodeId size, Translations moves, std::vector<BoxTree> trees);
   const BoxTree& tree() const { return trees_[place_ - 1]; }
 

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <tuple>
 #include <type_traits>
@@ -54,12 +55,44 @@ OutRows<T> rows_of(std::vector<T> values, std::size_t columns) {
   return OutRows<T>(data->data(), {rows, columns}, keep(data));
 }
 
+// An array to be written: its entries are not set to 0 first.
+template <typename T>
+class Column {
+ public:
+  explicit Column(std::size_t size)
+      : values_(std::make_unique_for_overwrite<T[]>(size)), size_(size) {}
+
+  T& operator[](std::size_t place) { return values_[place]; }
+  Out<T> release() {
+    const nb::capsule owner(values_.get(), [](void* p) noexcept { delete[] static_cast<T*>(p); });
+    return Out<T>(values_.release(), {size_}, owner);
+  }
+
+ private:
+  std::unique_ptr<T[]> values_;
+  std::size_t size_;
+};
+
+// A column of the rows for each getter, all in one pass: there may be millions of rows.
+template <typename Rows, typename... Get>
+auto columns(const Rows& rows, Get... get) {
+  std::tuple<Column<std::decay_t<decltype(get(*rows.begin()))>>...> all{
+      Column<std::decay_t<decltype(get(*rows.begin()))>>(rows.size())...};
+  return std::apply(
+      [&](auto&... column) {
+        std::size_t place = 0;
+        for (const auto& row : rows) {
+          ((column[place] = get(row)), ...);
+          ++place;
+        }
+        return std::tuple(column.release()...);
+      },
+      all);
+}
+
 template <typename Rows, typename Get>
 auto column(const Rows& rows, Get get) {
-  std::vector<std::decay_t<decltype(get(*rows.begin()))>> values;
-  values.reserve(rows.size());
-  for (const auto& row : rows) values.push_back(get(row));
-  return array_of(std::move(values));
+  return std::get<0>(columns(rows, get));
 }
 
 inline std::vector<Arc> arcs_of(const In<NodeId>& tail, const In<NodeId>& head,

@@ -45,6 +45,8 @@ class FlowNetwork {
 
   // Adds to the capacity from tail to head, making the pair of arcs if it is not there.
   int add(NodeId tail, NodeId head, Amount capacity);
+  // At most so many more pairs of arcs will be made.
+  void expect(std::size_t pairs);
   // The arc from tail to head, or -1.
   int find(NodeId tail, NodeId head) const;
 

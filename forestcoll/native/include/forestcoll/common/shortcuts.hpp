@@ -18,7 +18,7 @@ enum class Shortcut : std::uint8_t {
   kTurning,       // trees of the first root are moved to the others
   kOneOfOrbit,    // one sink of each orbit tests the splits of equal groups
   kPlainCopies,   // trees of a set of nodes are copied as they are
-  kExchanges,     // tight sets around one of several equal boxes or GPUs are mapped to the others
+  kExchanges,     // sets around one of several equal boxes or GPUs are mapped to the others
   kRotatedBoxes,  // trees of the first of equal boxes are moved to the others
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "forestcoll/common/indexed_vector.hpp"
@@ -47,6 +48,10 @@ std::vector<Arc> merged(std::vector<Arc> arcs);
 enum class Roots { targets, any };
 
 // Throws InvalidInput unless arcs, capacities and demand make sense together.
-void check(const Graph& graph, const Demand& demand, Roots roots = Roots::targets);
+void check(NodeId num_nodes, std::span<const Arc> arcs, const Demand& demand,
+           Roots roots = Roots::targets);
+inline void check(const Graph& graph, const Demand& demand, Roots roots = Roots::targets) {
+  check(graph.num_nodes, graph.arcs, demand, roots);
+}
 
 }  // namespace forestcoll

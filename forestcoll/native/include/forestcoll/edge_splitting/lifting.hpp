@@ -12,8 +12,9 @@ namespace forestcoll {
 
 // Makes the splits of the switch `via`, given from item to item of a set, on real links. Adds the
 // logical links and logs the real splits. `targets_of` counts the targets in each item, and
-// outside.
+// outside. The links of a split carry whole batches of so many trees where possible.
 void lift(const std::vector<Split>& splits, NodeId via, const Contraction& items,
-          const IndexedVector<int>& targets_of, Links& links, std::vector<Split>& log);
+          const IndexedVector<int>& targets_of, Amount batch, Links& links,
+          std::vector<Split>& log);
 
 }  // namespace forestcoll

@@ -1,8 +1,10 @@
 // The real links while switches are removed, set by set, and logical links are added.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "forestcoll/common/types.hpp"
@@ -26,7 +28,6 @@ class Links {
       : is_target_(is_target),
         at_(graph.num_nodes),
         beyond_(graph.num_nodes),
-        removed_(graph.num_nodes, 0),
         closed_(nesting.family().num_sets()) {
     links_.reserve(graph.arcs.size());
     for (const Arc& arc : graph.arcs) {
@@ -57,8 +58,10 @@ class Links {
 
   // A switch of an open set disappears with all of its links.
   void remove(NodeId node) {
-    each_at(node, [this](const Arc& link) { count(link, -1); });
-    removed_[node] = 1;
+    for (const int index : at_[node]) {
+      count(links_[index], -1);
+      links_[index].capacity = 0;
+    }
   }
 
   // Calls visit with every remaining link out of a switch or into it.
@@ -71,22 +74,27 @@ class Links {
 
   // The remaining links, parallel ones merged, sorted by (tail, head).
   std::vector<Arc> merged() const {
-    // Two counting passes: there may be millions.
-    std::vector<Arc> left = sorted_by(&Arc::tail, sorted_by(&Arc::head, links_));
-    std::size_t last = 0;
-    for (std::size_t i = 1; i < left.size(); ++i) {
-      if (left[i].tail == left[last].tail && left[i].head == left[last].head) {
-        left[last].capacity += left[i].capacity;
-      } else {
-        left[++last] = left[i];
+    NodeMap<std::size_t> first(at_.count() + 1, 0);
+    std::vector<Arc> left = sorted_by_tail(first);
+    std::size_t kept = 0;
+    for (NodeId tail = 0; tail < at_.count(); ++tail) {
+      const auto row = std::span(left).subspan(first[tail], first[tail + 1] - first[tail]);
+      sort_by_head(row);
+      const std::size_t begin = kept;
+      for (const Arc& link : row) {
+        if (kept > begin && left[kept - 1].head == link.head) {
+          left[kept - 1].capacity += link.capacity;
+        } else {
+          left[kept++] = link;
+        }
       }
     }
-    if (!left.empty()) left.resize(last + 1);
+    left.resize(kept);
     return left;
   }
 
  private:
-  bool is_there(const Arc& link) const { return !removed_[link.tail] && !removed_[link.head]; }
+  static bool is_there(const Arc& link) { return link.capacity != 0; }
 
   void append(const Arc& link) {
     if (!is_target_[link.tail]) at_[link.tail].push_back(links_.count());
@@ -99,23 +107,34 @@ class Links {
     beyond_[link.head].in += sign * link.capacity;
   }
 
-  // The remaining ones of these links; those of equal ends stay in order.
-  std::vector<Arc> sorted_by(NodeId Arc::* end, const std::vector<Arc>& links) const {
-    NodeMap<std::size_t> next(removed_.count() + 1, 0);
-    for (const Arc& link : links) next[link.*end + 1] += is_there(link);
-    for (NodeId v = 0; v < removed_.count(); ++v) next[v + 1] += next[v];
-    std::vector<Arc> sorted(next.back());
-    for (const Arc& link : links) {
-      if (is_there(link)) sorted[next[link.*end]++] = link;
+  // The remaining links by tail, in the order in which they were added; the row of each tail begins
+  // at first[tail]. A counting pass: there may be millions.
+  std::vector<Arc> sorted_by_tail(NodeMap<std::size_t>& first) const {
+    for (const Arc& link : links_) first[link.tail + 1] += is_there(link);
+    for (NodeId v = 0; v < at_.count(); ++v) first[v + 1] += first[v];
+    NodeMap<std::size_t> next = first;
+    std::vector<Arc> sorted(first.back());
+    for (const Arc& link : links_) {
+      if (is_there(link)) sorted[next[link.tail]++] = link;
     }
     return sorted;
   }
 
+  // Mostly one run or two in order: the splits of one switch go head by head.
+  static void sort_by_head(std::span<Arc> row) {
+    const auto run = std::ranges::is_sorted_until(row, {}, &Arc::head);
+    if (run == row.end()) return;
+    if (std::ranges::is_sorted(run, row.end(), {}, &Arc::head)) {
+      std::ranges::inplace_merge(row, run, {}, &Arc::head);
+    } else {
+      std::ranges::sort(row, {}, &Arc::head);
+    }
+  }
+
   const NodeMap<std::uint8_t>& is_target_;
-  IndexedVector<Arc> links_;      // every link that was ever added, also those of removed switches
+  IndexedVector<Arc> links_;  // every link ever added; those of removed switches have capacity 0
   NodeMap<std::vector<int>> at_;  // by switch, either end
   NodeMap<Beyond> beyond_;
-  NodeMap<std::uint8_t> removed_;
   IndexedVector<std::vector<int>> closed_;  // the links of each set that is not open
 };
 

@@ -51,12 +51,13 @@ class SplitMatrix {
   std::vector<std::vector<Entry>> rows_;
 };
 
-// Every column adds up to its port's `out`, every row to at most its port's `in`. Shares are
-// multiples of `quantum` where possible, since whole batches of trees need no splitting later.
-// Equal groups exchange all with all up to a limit on their number, which `few` lowers to some
-// tens.
+// Every column adds up to its port's `out`, every row to at most its port's `in`. Shares of equal
+// ports are multiples of `quantum` where possible, those of unequal ports multiples of `batch`,
+// since whole batches of trees need no splitting later. Equal groups exchange all with all up to a
+// limit on their number, which `few` lowers to some tens.
 //
 // Precondition: the sum of `in` is at least the sum of `out`.
-SplitMatrix guess_split_matrix(const std::vector<Port>& ports, Amount quantum, bool few = false);
+SplitMatrix guess_split_matrix(const std::vector<Port>& ports, Amount quantum, bool few = false,
+                               Amount batch = 1);
 
 }  // namespace forestcoll

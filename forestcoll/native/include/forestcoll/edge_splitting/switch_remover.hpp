@@ -5,6 +5,8 @@
 // short. Only if the repairs do not end is it built pair by pair from exact largest splits.
 #pragma once
 
+#include <vector>
+
 #include "forestcoll/common/progress.hpp"
 #include "forestcoll/common/types.hpp"
 #include "forestcoll/edge_splitting/edge_splitting.hpp"
@@ -12,11 +14,18 @@
 
 namespace forestcoll {
 
-// Removes the nodes that are neither targets nor the outside.
+// The splits of one set, between its items, in the order in which they were made.
+struct ItemSplits {
+  std::vector<Split> splits;
+  int exact_switches = 0;  // switches whose matrix had to be built pair by pair
+};
+
+// Removes the nodes that are neither targets nor the outside. Unequal ports share in batches of so
+// many trees where possible.
 //
 // Throws Infeasible if the graph cannot carry the demand, or a removed node sends more than it
 // receives.
-SwitchRemoval remove_switches(const Subproblem& problem, const RemovalOptions& options,
-                              Progress& progress);
+ItemSplits remove_switches(const Subproblem& problem, Amount batch, const RemovalOptions& options,
+                           Progress& progress);
 
 }  // namespace forestcoll

@@ -63,7 +63,7 @@ struct FactoredForest {
 // With `thorough`, seconds may be spent on shallower trees. Sets of at least `rotated_from` items
 // keep a vertex-transitive packing as the trees of item 0 and radices.
 // Throws Infeasible if the graph cannot carry the trees or a set of the family is not tight.
-FactoredForest pack_sets(const Graph& graph, std::span<const Amount> trees, const Family& family,
+FactoredForest pack_sets(Graph graph, std::span<const Amount> trees, const Family& family,
                          Progress& progress, bool thorough = false,
                          int rotated_from = std::numeric_limits<int>::max());
 

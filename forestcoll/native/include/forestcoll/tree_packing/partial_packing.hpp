@@ -48,7 +48,8 @@ class PartialPacking {
   Amount overload() const;
 
   // Problems of so few nodes are worth every try.
-  bool is_small() const { return num_nodes() <= 32; }
+  static constexpr NodeId kSmall = 32;
+  bool is_small() const { return num_nodes() <= kSmall; }
 
   // Whether batches have been split into so many parts for each node that shallow trees are too
   // expensive. Trees packed one by one are deeper, but of fewer batches.
