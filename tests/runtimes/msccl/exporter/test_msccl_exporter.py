@@ -7,7 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forestcoll import compile_program, generate
-from forestcoll.errors import ExportError, InvalidParameterError, RuntimeLimitError
+from forestcoll.errors import (
+    ExportError,
+    InvalidParameterError,
+    RuntimeLimitError,
+    UnsupportedError,
+)
 from forestcoll.runtimes.export_limits import Excess
 from forestcoll.runtimes.msccl import Algorithm, parse_algorithm, written_algorithm
 from forestcoll.runtimes.msccl.exporter import (
@@ -37,7 +42,7 @@ CASES = [
     for method, claims in CLAIMS.items()
     for collective, claim in claims.items()
     for name in [name for name in SMALL if name in claim.does][:2]
-    if method not in ("sccl", "taccl", "teccl")
+    if method not in ("sccl", "taccl", "teccl", "sum-exchange")
 ] + [
     ("sccl", "allgather", "complete:nodes=6"),
     ("taccl", "allreduce", "ring:nodes=7"),
@@ -67,6 +72,14 @@ def test_exported_schedules_of_methods_are_right(method: str, collective: str, n
     assert again == algorithm
     if collective != "all-to-all":
         check(to_msccl(program, MscclOptions(in_place=True, instances=2, channels=2)))
+
+
+@pytest.mark.parametrize("name", ["torus:dims=3x3", "paper_example"])
+def test_exchanges_of_sums_are_refused(name: str) -> None:
+    """Sums that go on apart from each other would need a buffer each; MSCCL++ has those."""
+    program = compile_program(make("sum-exchange", "allreduce", name))
+    with pytest.raises(UnsupportedError, match=r"a sum of chunk \d that is none of those"):
+        to_msccl(program)
 
 
 @pytest.mark.parametrize("collective", [*COLLECTIVES, "broadcast", "reduce"])
