@@ -72,7 +72,7 @@ def import_files(
         if machines != 1:
             raise InvalidTopologyError(
                 f"{path}: is a whole network, and --machines {machines} is for the dump of one "
-                f"machine; leave it away"
+                f"machine; leave it out"
             )
         return Imported(topology, ())
     hosts = _hosts([part for _, part in parts], given)

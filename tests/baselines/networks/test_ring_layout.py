@@ -230,3 +230,9 @@ def test_exits_are_those_of_least_weight_in_all(spec: str, monkeypatch: pytest.M
     assert Layout(topology, gpus_by_box(topology)).exits == shorter
     differ = [len(set(exits)) == len(exits) for exits in lightest]
     assert differ == [spec != "mi250:boxes=2"] * 2
+
+
+def test_a_matching_has_the_least_weight_in_all_or_there_is_none() -> None:
+    """By hand: 5 + 1 against 1 + 9; two entries that share their only exit have none."""
+    assert _matching([{0: 1, 1: 5}, {0: 1, 1: 9}]) == [1, 0]
+    assert _matching([{0: 1}, {0: 2}]) == []
