@@ -43,6 +43,7 @@ from forestcoll.schedule.allreduce import Allreduce, AnySchedule
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.topology import Topology, group
 from forestcoll.topology.numbers import Exact
+from forestcoll.topology.shortest_paths import distances
 from forestcoll.topology.symmetry.parallel_planes import merged_planes
 from forestcoll.topology.validation import validate
 
@@ -407,14 +408,11 @@ def _farthest_us(topology: Topology, collective: str, root: str | int | None) ->
     """Return the largest latency of a shortest path that data must take: overall or at the root."""
     if not any(link.latency_us for link in topology.links):
         return Fraction(0)
-    import scipy.sparse as sp
-    from scipy.sparse.csgraph import dijkstra
-
     whole = np.lcm.reduce([link.latency_us.denominator for link in topology.links])
-    ticks = [int(link.latency_us * int(whole)) for link in topology.links]
-    places = tuple(zip(*((link.tail, link.head) for link in topology.links), strict=True))
-    graph = sp.csr_matrix((ticks, places), shape=(len(topology.nodes),) * 2)
+    ticks = np.array([int(link.latency_us * int(whole)) for link in topology.links], dtype=float)
+    nodes, (tail, head) = len(topology.nodes), topology.link_ends
     gpus = list(topology.compute)
     at = gpus if root is None else [gpus[rank_of_root(topology, root)]]
     starts, ends = (gpus, at) if collective == "reduce" else (at, gpus)
-    return Fraction(int(dijkstra(graph, indices=starts)[:, ends].max()), int(whole))
+    away = distances(nodes, tail, head, ticks, np.array(starts))[:, ends]
+    return Fraction(int(away.max()), int(whole))
