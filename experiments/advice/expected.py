@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -24,7 +24,6 @@ from experiments.config.points import ROOTED
 from experiments.measures.bounds import ALL, upper_bound
 from experiments.measures.plane_shares import check_planes
 from forestcoll.core.optimality import rate_bound
-from forestcoll.cut_over_time.time_search import LeastTimes
 from forestcoll.errors import (
     ForestCollError,
     InvalidParameterError,
@@ -32,9 +31,9 @@ from forestcoll.errors import (
     UnsupportedError,
     VerificationError,
 )
-from forestcoll.generation import Options, generate
 from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.problem.limits import Limits, check_seconds
+from forestcoll.problem.options import Options
 from forestcoll.problem.price_bound import PriceBound
 from forestcoll.problem.rate_bound import RateBound
 from forestcoll.problem.weights import rank_of_root, weights_for
@@ -46,6 +45,9 @@ from forestcoll.topology.numbers import Exact
 from forestcoll.topology.shortest_paths import distances
 from forestcoll.topology.symmetry.parallel_planes import merged_planes
 from forestcoll.topology.validation import validate
+
+if TYPE_CHECKING:
+    from forestcoll.cut_over_time.time_search import LeastTimes
 
 __all__ = ["ALL", "NCCL_METHODS", "Expected", "Rate", "busbw_factor", "expected"]
 
@@ -111,6 +113,8 @@ class Expected:
         alpha_us : int, Fraction or str
             Microseconds of a hop from GPU to GPU, beside the latencies of its links.
         """
+        from forestcoll.cut_over_time.time_search import LeastTimes  # for given sizes alone
+
         rates = [one.algbw_gb_s for one in self.bounds if one.algbw_gb_s is not None]
         found = LeastTimes(
             self.topology,
@@ -341,6 +345,8 @@ def _forestcoll(
 
 
 def _made(topology: Topology, asked: Options) -> AnySchedule:
+    from forestcoll.generation import generate  # all-to-alls need none of it
+
     if not any(node.multicast for node in topology.nodes):
         return generate(topology, asked).schedule
     if asked.collective != "allreduce":
