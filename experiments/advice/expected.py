@@ -373,7 +373,7 @@ def _method(
         return clock.late(what, topology, collective)
     except ForestCollError as error:
         return _rate(what, topology, collective, None, str(error))
-    return replace(_rate(what, topology, collective, rate), differences=method.notes)
+    return replace(_rate(what, topology, collective, rate), differences=method.notes_on(topology))
 
 
 def _without_planes(topology: Topology, clock: _Clock) -> Topology:
