@@ -27,6 +27,13 @@ __all__ = ["import_network", "show_rates"]
 _NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9_.-]{0,63})=(.+)")
 _MOST_MACHINES = 10_000
 
+_NO_USE = {
+    "--gpu": "no file lacks the kind of its GPUs",
+    "--nic-speed": "no file lacks the speeds of its NICs",
+    "--nics": "there is no network between machines to choose NICs for",
+    "--uplink": "no file has a tree of switches without bandwidths",
+}
+"""Why options are not used that files might have asked for."""
 
 Files = Annotated[
     list[str],
@@ -64,6 +71,13 @@ GpuKind = Annotated[
         "--gpu", metavar="KIND", help="Kind of all GPUs: sm_90, gfx942, or a model: H100."
     ),
 ]
+Name = Annotated[
+    str | None,
+    typer.Option(
+        "--name",
+        help="Name of the network; that of the output file without its ending, or its own.",
+    ),
+]
 NicSpeed = Annotated[
     str | None,
     typer.Option("--nic-speed", metavar="RATE", help="Bandwidth of each NIC, such as '400 Gb/s'."),
@@ -98,6 +112,7 @@ def import_network(
     nic_speed: NicSpeed = None,
     uplink: Uplink = None,
     machines: Machines = 1,
+    name: Name = None,
     json_: Json = False,
 ) -> None:
     """Join dumps of machines and a fabric to a network, and write its file."""
@@ -115,8 +130,13 @@ def import_network(
             nic_gb_s=rate_of("--nic-speed", nic_speed),
             uplink_gb_s=rate_of("--uplink", uplink),
         ),
+        name or output.stem,
     )
+    for option in found.unused:
+        typer.echo(f"note: {option} has no effect: {_NO_USE[option]}", err=True)
     topology = found.topology
+    if name is not None:  # a whole network has a name of its own
+        topology = topology.of_columns(name, topology.nodes, topology.columns, topology.shared)
     validate(topology)
     write_topology(topology, output)
     facts = {
