@@ -119,6 +119,9 @@ _OURS = CORE | ABOVE
 # Very long words in messages are shortened; no file name is so long.
 _LONG = re.compile(r"([^\s/]{100})[^\s/]{200,}([^\s/]{20})")
 
+# A statement of a module goes on with lines that are indented or close a bracket.
+_NEXT_STATEMENT = re.compile(r"^[^\s)\]}]", re.MULTILINE)
+
 _LISTING = "forestcoll.listing"
 
 
@@ -319,8 +322,8 @@ def summary(command: OwnCommand | EntryPoint) -> str | None:
     For a function this is the docstring, for a ``typer.Typer`` the text given as ``help``.
     """
     file = _file(command.module)
-    body = ast.parse(file.read_text(encoding="utf-8")).body if file is not None else []
-    for statement in body:
+    text = file.read_text(encoding="utf-8") if file is not None else ""
+    for statement in _definition(text, command.attr):
         match statement:
             case ast.FunctionDef(name=name) if name == command.attr:
                 return ast.get_docstring(statement)
@@ -328,6 +331,18 @@ def summary(command: OwnCommand | EntryPoint) -> str | None:
                 if name == command.attr:
                     return _help(given)
     return None
+
+
+def _definition(text: str, name: str) -> list[ast.stmt]:
+    """Parse the statement that defines a name; a list of commands would parse 30 whole modules."""
+    start = re.search(rf"^(def {name}\(|{name} = )", text, re.MULTILINE)
+    if start is None:
+        return []
+    end = _NEXT_STATEMENT.search(text, start.end())
+    try:
+        return ast.parse(text[start.start() : end.start() if end else None]).body
+    except SyntaxError:  # a line of its docstring begins at the left, too
+        return ast.parse(text).body
 
 
 def _file(module: str) -> Path | None:
