@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,14 +13,12 @@ from forestcoll.cli.facts import as_json
 from forestcoll.cli.options import Json, Output, rate_of
 from forestcoll.cli.output import expect_writable, report
 from forestcoll.errors import InvalidParameterError
-from forestcoll.runtimes.scoring.threadblock_rates import THREADBLOCK_RATES
-from forestcoll.topology import validate, write_topology
 from forestcoll.topology.describe import decimal
-from forestcoll.topology.importers.import_files import import_files
-from forestcoll.topology.importers.link_rates import RATES, LinkRate, rate_table
-from forestcoll.topology.importers.machines.gpu_models import gpu_kind
-from forestcoll.topology.importers.supplied import Supplied
 from forestcoll.topology.numbers import exact_text
+
+# The commands import what they work with: their help needs none of it.
+if TYPE_CHECKING:
+    from forestcoll.topology.importers.link_rates import LinkRate
 
 __all__ = ["import_network", "show_rates"]
 
@@ -116,6 +114,12 @@ def import_network(
     json_: Json = False,
 ) -> None:
     """Join dumps of machines and a fabric to a network, and write its file."""
+    from forestcoll.topology import validate, write_topology
+    from forestcoll.topology.importers.import_files import import_files
+    from forestcoll.topology.importers.link_rates import rate_table
+    from forestcoll.topology.importers.machines.gpu_models import gpu_kind
+    from forestcoll.topology.importers.supplied import Supplied
+
     if network is not None and fabric is not None:
         raise InvalidParameterError("--network and --fabric both give the fabric; drop one")
     expect_writable(output)
@@ -173,6 +177,8 @@ def _named(text: str) -> tuple[str | None, Path]:
 
 def show_rates(json_: Json = False) -> None:
     """Print the rates of NVLinks, xGMI and PCIe in imports, and of threadblocks, with sources."""
+    from forestcoll.topology.importers.link_rates import RATES
+
     rates = (*RATES.values(), *_threadblock_rates())
     if json_:
         typer.echo(
@@ -206,6 +212,9 @@ def _number(gb_s: Fraction | None) -> str | None:
 
 def _threadblock_rates() -> list[LinkRate]:
     """Return the rates of threadblocks in the form of link rates; vendors print none."""
+    from forestcoll.runtimes.scoring.threadblock_rates import THREADBLOCK_RATES
+    from forestcoll.topology.importers.link_rates import LinkRate
+
     return [
         LinkRate(f"threadblock.{one.machine}", "threadblock", None, "no data sheet has one",
                  one.simple.value, f"{one.simple.source} ({one.simple.confidence})")
