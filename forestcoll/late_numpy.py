@@ -1,7 +1,7 @@
 """Import hook that keeps parts of numpy unloaded when scipy is imported.
 
 Problem: scipy copies all names of numpy, and so loads what numpy itself loads when first used: its
-         Fortran compiler and polynomials, a third of the import of scipy.sparse.
+         Fortran compiler, polynomials and tests, half of the import of scipy.sparse.
 Input:   nothing; the hook is of the process of a command.
 Output:  before scipy is imported, a stand-in for each of these parts, which loads it when used.
 Cost:    one comparison an import.
@@ -19,8 +19,8 @@ from typing import Any
 
 __all__ = ["PARTS", "keep_parts_late"]
 
-PARTS = ("ctypeslib", "f2py", "polynomial")
-"""Parts of numpy of which scipy.sparse uses nothing."""
+PARTS = ("ctypeslib", "f2py", "polynomial", "testing")
+"""Parts of numpy that scipy.sparse does not use, or only in its tests."""
 
 
 class _Part(ModuleType):

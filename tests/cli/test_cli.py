@@ -295,7 +295,7 @@ def test_a_full_disk_behind_stdout_is_one_line() -> None:
     assert_one_line(done.stderr, "No space left")
 
 
-@pytest.mark.first_rows(7)
+@pytest.mark.first_rows(8)
 @pytest.mark.parametrize(
     ("arguments", "without"),
     [
@@ -322,6 +322,10 @@ def test_a_full_disk_behind_stdout_is_one_line() -> None:
                 *("forestcoll.cut_over_time", "forestcoll.all_to_all.program_flow"),
                 "forestcoll.schedule.verification.trees.forest",
             },
+        ),
+        (
+            ["expected", "torus:dims=4x4", "--collective", "allreduce"],
+            {"rich", "yaml", "forestcoll.all_to_all", "forestcoll.allreduce.allreduce_program"},
         ),
         (["baselines", "--help"], {"rich"}),
         (["optimum", "dgx_a100:boxes=2"], {"rich", "yaml", "forestcoll.schedule", "baselines"}),
@@ -365,7 +369,8 @@ def test_an_all_to_all_by_a_program_loads_what_it_needs_of_scipy() -> None:
     assert done.returncode == 0
     loaded = set(done.stderr.split())
     assert {"scipy.sparse", "highspy"} <= loaded
-    unused = {"scipy.sparse.csgraph", "scipy.linalg", "scipy.optimize", "numpy.f2py"}
+    unused = {"scipy.sparse.csgraph", "scipy.linalg", "scipy.optimize"}
+    unused |= {"numpy.f2py", "numpy.testing", "unittest"}
     ours = {"generation", "cut_over_time", "bounded_depth", "in_network", "core.pipeline"}
     ours |= {"all_to_all.concurrent_flow", "all_to_all.two_tier_flow"}
     assert loaded.isdisjoint(unused | {f"forestcoll.{name}" for name in ours})
