@@ -6,8 +6,8 @@ import gc
 import os
 import sys
 
-from forestcoll.late_numpy import keep_parts_late
 from forestcoll.own_packages import prefer_ours
+from forestcoll.solver.late_numpy import keep_parts_late
 
 __all__ = ["main"]
 

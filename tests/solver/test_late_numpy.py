@@ -3,11 +3,11 @@
 import subprocess
 import sys
 
-from forestcoll.late_numpy import PARTS
+from forestcoll.solver.late_numpy import PARTS
 
 _PROGRAM = """
 import sys
-from forestcoll.late_numpy import PARTS, keep_parts_late
+from forestcoll.solver.late_numpy import PARTS, keep_parts_late
 finders = list(sys.meta_path)
 {before}
 import scipy.sparse
