@@ -239,6 +239,7 @@ def test_unknown_values_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         (("optimun", "ring:nodes=4"), "No such command 'optimun'; did you mean 'optimum'?"),
         (("frobnicate",), "No such command 'frobnicate'; forestcoll --help lists them"),
         (("topology", "shwo", "ring:nodes=4"), "No such command 'shwo'. Did you mean 'show'?"),
+        (("topology", "imprt", "x"), "No such command 'imprt'. Did you mean 'import'"),
         (("optimum", "ring:nodes=4", "--colective", "x"), "Possible options: --collective"),
         (("baselines", "run", "rign", "ring:nodes=4"), "no method 'rign'; did you mean ring?"),
         (("optimum", "rign:nodes=4"), "did you mean ring?"),
