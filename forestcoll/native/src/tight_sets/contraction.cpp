@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 namespace forestcoll {
@@ -11,15 +10,16 @@ namespace {
 
 constexpr NodeId kNoNode = std::numeric_limits<NodeId>::max();
 
-// One pass of a stable counting sort: the indices in `order`, sorted by key.
-std::vector<int> sorted_by(const IndexedVector<std::uint32_t>& key, const std::vector<int>& order,
-                           std::size_t num_keys) {
+// One pass of a stable counting sort: the indices at(0), at(1), ... sorted by key.
+template <typename At>
+Column<int> sorted_by(const Column<std::uint32_t>& key, std::size_t num_keys, const At& at) {
   std::vector<std::size_t> next(num_keys + 1, 0);
   for (const std::uint32_t value : key) ++next[value + 1];
   for (std::size_t value = 0; value < num_keys; ++value) next[value + 1] += next[value];
-  std::vector<int> sorted(order.size());
-  for (const int place : order) {
-    sorted[next[key[place]]++] = place;
+  Column<int> sorted(key.size());
+  for (std::size_t place = 0; place < key.size(); ++place) {
+    const int index = at(place);
+    sorted[next[key[static_cast<std::size_t>(index)]]++] = index;
   }
   return sorted;
 }
@@ -113,7 +113,7 @@ Contraction::Contraction(const Nesting& nesting_, int set_)
   }
 }
 
-ContractedEdges::ContractedEdges(const Nesting& nesting, const std::vector<Arc>& links)
+ContractedEdges::ContractedEdges(const Nesting& nesting, const ArcView& links)
     : entering(nesting.num_positions(), 0) {
   const Family& family = nesting.family();
   // A node or set on the path upwards, and its position in the set around it.
@@ -134,31 +134,31 @@ ContractedEdges::ContractedEdges(const Nesting& nesting, const std::vector<Arc>&
       stand(item);
     }
   };
-  IndexedVector<std::uint32_t> from(links.size()), to(links.size());
-  std::vector<int> order(links.size());
-  std::iota(order.begin(), order.end(), 0);
+  Column<std::uint32_t> from(links.size()), to(links.size());
   for (std::size_t i = 0; i < links.size(); ++i) {
-    Climb tail(nesting, links[i].tail), head(nesting, links[i].head);
+    Climb tail(nesting, links.tail[i]), head(nesting, links.head[i]);
     while (tail.set != head.set) {
       if (tail.set < head.set) {
         tail.rise();
       } else {
-        entering[head.position] += links[i].capacity;
+        entering[head.position] += links.capacity[i];
         head.rise();
       }
     }
     from[i] = static_cast<std::uint32_t>(tail.position);
     to[i] = static_cast<std::uint32_t>(head.position);
   }
-  order = sorted_by(to, order, nesting.num_positions());
-  link = sorted_by(from, order, nesting.num_positions());
+  const Column<int> by_head = sorted_by(to, nesting.num_positions(),
+                                        [](std::size_t place) { return static_cast<int>(place); });
+  link = sorted_by(from, nesting.num_positions(),
+                   [&](std::size_t place) { return by_head[place]; });
 
   first_edge.assign(family.parent.size() + 1, 0);
   int set = 0;
   for (std::size_t place = 0; place < link.size(); ++place) {
-    const int i = link[place];
+    const auto i = static_cast<std::size_t>(link[place]);
     if (place > 0) {
-      const int before = link[place - 1];
+      const auto before = static_cast<std::size_t>(link[place - 1]);
       if (from[before] == from[i] && to[before] == to[i]) continue;
     }
     while (from[i] >= nesting.first_position(set + 1)) {
