@@ -7,7 +7,6 @@ import os
 import sys
 
 from forestcoll.own_packages import prefer_ours
-from forestcoll.solver.late_numpy import keep_parts_late
 
 __all__ = ["main"]
 
@@ -19,7 +18,6 @@ _ALLOCATIONS = 500_000
 def main() -> None:
     """Load the command line and run it; 130 if Ctrl-C comes first."""
     prefer_ours()
-    keep_parts_late()
     # More threads of linear algebra take 0.1 s of CPU to start, and round sums in another order.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     gc.set_threshold(_ALLOCATIONS, 20, 20)

@@ -1,6 +1,5 @@
 """One interface to all LP solvers; every answer is checked against its dual bound.
 
 To read: ``linear_program`` (programs as matrices, settings, solutions), ``solve`` (run one, judge
-the answer), ``scaling``, ``backends/`` (one module a solver). ``late_numpy`` shortens the import of
-scipy in commands.
+the answer), ``scaling``, ``backends/`` (one module a solver).
 """

@@ -356,7 +356,7 @@ def test_a_command_loads_only_its_own_modules(arguments: list[str], without: set
 
 
 def test_an_all_to_all_by_a_program_loads_what_it_needs_of_scipy() -> None:
-    """Sparse matrices, but neither searches on graphs nor linear algebra, and no Fortran parser."""
+    """Sparse matrices, but neither searches on graphs nor linear algebra."""
     code = (
         "import sys\n"
         "from forestcoll.__main__ import main\n"
@@ -370,7 +370,6 @@ def test_an_all_to_all_by_a_program_loads_what_it_needs_of_scipy() -> None:
     loaded = set(done.stderr.split())
     assert {"scipy.sparse", "highspy"} <= loaded
     unused = {"scipy.sparse.csgraph", "scipy.linalg", "scipy.optimize"}
-    unused |= {"numpy.f2py", "numpy.testing", "unittest"}
     ours = {"generation", "cut_over_time", "bounded_depth", "in_network", "core.pipeline"}
     ours |= {"all_to_all.concurrent_flow", "all_to_all.two_tier_flow"}
     assert loaded.isdisjoint(unused | {f"forestcoll.{name}" for name in ours})
