@@ -11,6 +11,7 @@
 #include "forestcoll/tree_packing/factored.hpp"
 #include "support/boxes.hpp"
 #include "support/check.hpp"
+#include "support/columns.hpp"
 #include "support/packings.hpp"
 #include "support/random_graphs.hpp"
 
@@ -40,12 +41,11 @@ void assembled_trees_are_a_packing() {
     const Demand demand = equal_demand(graph.num_nodes, switches, best.denominator);
     Family family = find_tight_sets(graph, demand);
     nested += family.num_sets() > 1 ? 1 : 0;
-    const Graph logical{targets, remove_switches(graph, demand, family).logical};
+    const Graph logical{targets, rows(remove_switches(graph, demand, family).logical)};
     family.set_of.resize(targets);
     const std::vector<Amount> trees(static_cast<std::size_t>(targets), best.denominator);
-    Progress progress;
     for (const Family& sets : {family, no_tight_sets(targets)}) {
-      const FactoredForest forest = pack_sets(logical, trees, sets, progress);
+      const FactoredForest forest = packed_forest(logical, trees, sets);
       is_packing(logical, trees, assembled(forest));
       check_depths(forest);
     }
@@ -67,10 +67,10 @@ void what_does_not_match_is_refused() {
   const std::vector<Change> changes{
       [](FactoredForest& f) { --f.trees[0]; },
       [](FactoredForest& f) { ++f.trees[0]; },
-      [](FactoredForest& f) { ++f.links[0].capacity; },
-      [](FactoredForest& f) { f.links.erase(f.links.begin()); },
-      [](FactoredForest& f) { f.links[0].head = 99; },
-      [](FactoredForest& f) { std::swap(f.links[0], f.links[1]); },
+      [](FactoredForest& f) { ++f.links.capacity[0]; },
+      [](FactoredForest& f) { erase(f.links, 0); },
+      [](FactoredForest& f) { f.links.head[0] = 99; },
+      [](FactoredForest& f) { std::swap(f.links.head[0], f.links.head[1]); },
       [](FactoredForest& f) { ++f.shapes[0].multiplicity[0]; },
       [](FactoredForest& f) { f.shapes[0].multiplicity[0] = 0; },
       [](FactoredForest& f) { f.shapes[0].root[0] = 1 - f.shapes[0].root[0]; },
