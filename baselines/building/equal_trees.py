@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,8 @@ from forestcoll.schedule.exact_sums import exact
 from forestcoll.schedule.forest import Forest
 
 __all__ = ["edges_of", "forest_of"]
+
+_Ints = npt.NDArray[Any]
 
 
 def forest_of(router: Router, method: str, copies: Mapping[tuple[int, ...], int]) -> Forest:
@@ -43,12 +46,13 @@ def forest_of(router: Router, method: str, copies: Mapping[tuple[int, ...], int]
     _check(router.topology.num_compute, copies)
     parent = np.array(list(copies), dtype=np.int32)
     counts = list(copies.values())
-    edges = edges_of(parent, counts)
+    tail, head, trees = edges_of(parent, counts)
     rooted: Counter[int] = Counter()
     for row, count in zip((parent < 0).argmax(axis=1).tolist(), counts, strict=True):
         rooted[row] += count
-    ways = tuple(router.ways(edges))
-    times = _times_to_share(ways, edges)
+    place = np.array(router.topology.compute)
+    times = _times_to_share(router.between(place[tail], place[head]).many, trees)
+    carried = np.array([times * count for count in trees.tolist()], dtype=np.int64)
     k = math.gcd(*rooted.values())
     return build_forest(
         router.topology,
@@ -56,7 +60,7 @@ def forest_of(router: Router, method: str, copies: Mapping[tuple[int, ...], int]
         root=(parent < 0).argmax(axis=1).astype(np.int32),
         multiplicity=times * np.array(counts, dtype=np.int64),
         parent=parent,
-        paths=dealt({link: times * count for link, count in edges.items()}, ways),
+        paths=dealt(router, tail, head, carried),
         weights=tuple(rooted[rank] // k for rank in range(router.topology.num_compute)),
     )
 
@@ -81,30 +85,24 @@ def _check(size: int, copies: Mapping[tuple[int, ...], int]) -> None:
             )
 
 
-def edges_of(parent: npt.NDArray[np.int32], counts: Sequence[int]) -> dict[tuple[int, int], int]:
-    """Number of trees with each edge (parent, rank), in order of first occurrence."""
+def edges_of(parent: _Ints, counts: Sequence[int]) -> tuple[_Ints, _Ints, _Ints]:
+    """Return the edges, parents and ranks, and the number of trees with each."""
     size = parent.shape[1]
     tree, rank = np.nonzero(parent >= 0)
     key = parent[tree, rank].astype(np.int64) * size + rank
     amounts = exact(np.array(counts, dtype=np.int64), len(parent))[tree]
     if size**2 <= 4 * len(key):  # a table of all pairs is faster than sorting
-        place = np.full(size**2, -1)
-        place[key[::-1]] = np.arange(len(key))[::-1]
-        first = np.flatnonzero(place[key] == np.arange(len(key)))
-        total = np.zeros(size**2, dtype=amounts.dtype)
-        np.add.at(total, key, amounts)
-        links, total = key[first], total[key[first]]
+        there = np.zeros(size**2, dtype=bool)
+        there[key] = True
+        edges, which = np.flatnonzero(there), (np.cumsum(there) - 1)[key]
     else:
-        links, first, which = np.unique(key, return_index=True, return_inverse=True)
-        total = np.zeros(len(links), dtype=amounts.dtype)
-        np.add.at(total, which, amounts)
-        order = np.argsort(first)
-        links, total = links[order], total[order]
-    ends = (divmod(link, size) for link in links.tolist())
-    return dict(zip(ends, total.tolist(), strict=True))
+        edges, which = np.unique(key, return_inverse=True)
+    total = np.zeros(len(edges), dtype=amounts.dtype)
+    np.add.at(total, which, amounts)
+    return edges // size, edges % size, total
 
 
-def _times_to_share(ways: Iterable[Sequence[object]], edges: Mapping[tuple[int, int], int]) -> int:
+def _times_to_share(many: _Ints, trees: _Ints) -> int:
     """The least multiple of the trees that divides evenly over all equal-cost paths."""
-    shares = {(len(paths), count) for paths, count in zip(ways, edges.values(), strict=True)}
+    shares = set(zip(many.tolist(), trees.tolist(), strict=True))
     return math.lcm(*(n // math.gcd(n, count) for n, count in shares))

@@ -21,7 +21,10 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from heapq import nsmallest
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from baselines.networks.hamiltonian import find_paths
 from baselines.networks.nic_attachment import find_nic_attachments
@@ -39,12 +42,16 @@ _WHOLE = 840
 _Ends = tuple[int, int]
 
 
-class _Way(NamedTuple):
-    """A path around some boxes: its price, its last crossing, and the path before that."""
+_Way: TypeAlias = "tuple[int, _Ends, _Way | None]"
+"""A path around some boxes: its price, its last crossing, and the path before that."""
 
-    price: int
-    crossing: _Ends
-    before: _Way | None
+
+class _Loads(NamedTuple):
+    """The load of a ring on links, by number, and those links that crossings may take."""
+
+    link: npt.NDArray[np.int64]
+    load: npt.NDArray[np.int64]
+    crossed: frozenset[_Ends]
 
 
 class AttachmentLayout:
@@ -59,7 +66,8 @@ class AttachmentLayout:
     def __init__(self, topology: Topology, boxes: list[list[int]]) -> None:
         self.ports = Ports(topology)
         self.boxes = boxes
-        self.busy: dict[_Ends, int] = {}
+        self.number = {link: place for place, link in enumerate(self.ports.slowness)}
+        self.busy = np.zeros(len(self.number), dtype=np.int64)
         self.is_exact = not topology.shared  # whether the loads alone give the time of the rings
         attachments = find_nic_attachments(self.ports.router, boxes)
         self.entries = attachments[0].ins
@@ -95,7 +103,7 @@ class AttachmentLayout:
 
     def clear(self) -> None:
         """Remove all rings."""
-        self.busy.clear()
+        self.busy[:] = 0
         self.stale = {*self.over}
 
     def lay(self, ring: int, rings: int) -> Ring:
@@ -112,22 +120,25 @@ class AttachmentLayout:
     def count(self, tour: Ring, rings: int) -> None:
         """Add rings of this course to the loads, or remove them if negative."""
         loads = self.loads(tour)
-        for link, load in loads.items():
-            self.busy[link] = self.busy.get(link, 0) + rings * load
-        self.stale |= loads.keys() & self.over.keys()
+        self.busy[loads.link] += rings * loads.load
+        self.stale |= loads.crossed
 
-    def _find_loads(self, tour: Ring) -> Mapping[_Ends, int]:
-        """The load of a ring on each link."""
+    def _find_loads(self, tour: Ring) -> _Loads:
         found: dict[_Ends, int] = defaultdict(int)
         for hop in hops(tour):
             for link, share in self.shares(hop).items():
                 found[link] += share
-        return found
+        return _Loads(
+            np.array([self.number[link] for link in found], dtype=np.int64),
+            np.array(list(found.values()), dtype=np.int64),
+            frozenset(found.keys() & self.over.keys()),
+        )
 
     @property
     def worst(self) -> int:
         """Rings per bandwidth on the busiest link."""
-        return max(load * self.ports.slowness[link] for link, load in self.busy.items())
+        pairs = zip(self.busy.tolist(), self.ports.slowness.values(), strict=True)
+        return max(load * slowness for load, slowness in pairs)
 
     def _hops(self, tail: int, head: int) -> int:
         return self.ports.router.hops(tail, head) or 0
@@ -153,7 +164,7 @@ class AttachmentLayout:
         return sum(self._added(link, share) for link, share in self.shares(hop).items())
 
     def _added(self, link: _Ends, share: int) -> int:
-        load, slowness = self.busy.get(link, 0), self.ports.slowness[link]
+        load, slowness = int(self.busy[self.number[link]]), self.ports.slowness[link]
         more: int = ((load + share) ** STEEPNESS - load**STEEPNESS) * slowness**STEEPNESS
         return more
 
@@ -175,9 +186,10 @@ class AttachmentLayout:
         if way is None:
             raise UnsupportedError("unsupported: no way for rings to enter and leave every box")
         crossed: list[_Ends] = []
-        while way.before is not None:
-            crossed.append(way.crossing)
-            way = way.before
+        _, crossing, before = way
+        while before is not None:
+            crossed.append(crossing)
+            _, crossing, before = before
         return crossed[::-1]
 
     def _renew_prices(self) -> None:
@@ -193,11 +205,9 @@ class AttachmentLayout:
         No path around from a GPU is cheaper than the best one to it from any GPU, so most GPUs
         need no search of their own.
         """
-        free = self._through(
-            {start: _Way(0, (start, start), None) for start in self.entries}, a_round
-        )
+        free = self._through({start: (0, (start, start), None) for start in self.entries}, a_round)
         bounds = sorted(
-            (free[start].price, place) for place, start in enumerate(self.entries) if start in free
+            (free[start][0], place) for place, start in enumerate(self.entries) if start in free
         )
         best: tuple[int, int] | None = None
         found: _Way | None = None
@@ -207,9 +217,9 @@ class AttachmentLayout:
             start = self.entries[bound[1]]
             if self._can_begin(start, free[start]):
                 return free[start]
-            way = self._through({start: _Way(0, (start, start), None)}, a_round).get(start)
-            if way is not None and (best is None or (way.price, bound[1]) < best):
-                best, found = (way.price, bound[1]), way
+            way = self._through({start: (0, (start, start), None)}, a_round).get(start)
+            if way is not None and (best is None or (way[0], bound[1]) < best):
+                best, found = (way[0], bound[1]), way
         return found
 
     def _can_begin(self, start: int, way: _Way) -> bool:
@@ -218,18 +228,19 @@ class AttachmentLayout:
         It can if it leaves the first box elsewhere, and entries do not differ in their exits. The
         search from that GPU alone then returns it too: it only raises prices of other paths.
         """
-        while way.before is not None and way.before.before is not None:
-            way = way.before
+        _, crossing, before = way
+        while before is not None and before[2] is not None:
+            _, crossing, before = before
         alike = {self.exits(0, entry) for entry in self.entries}
-        return len(alike) == 1 and way.crossing[0] in alike.pop() - {start}
+        return len(alike) == 1 and crossing[0] in alike.pop() - {start}
 
     def _through(self, entered: dict[int, _Way], a_round: int) -> dict[int, _Way]:
         """The best paths around all boxes, by the GPU where they enter the first box again."""
         for box, crossings in enumerate(self.crossings):
             left = self._left(box, entered, a_round)
             entered = {
-                head: _Way(price, (tail, head), left[tail][1])
-                for price, tail, head in crossings.cheapest({t: left[t][0] for t in left})
+                head: (price, (tail, head), left[tail][1])
+                for price, tail, head in crossings.cheapest(left)
             }
         return entered
 
@@ -245,7 +256,7 @@ class AttachmentLayout:
         ways = list(entered.values())
         alike: dict[frozenset[int], list[tuple[int, int, int]]] = {}
         for place, (entry, way) in enumerate(entered.items()):
-            alike.setdefault(self.exits(box, entry), []).append((way.price, place, entry))
+            alike.setdefault(self.exits(box, entry), []).append((way[0], place, entry))
         again = 0 if len(self.boxes[box]) == 1 else a_round
         left: dict[int, tuple[int, int]] = {}
         for exits, entries in alike.items():

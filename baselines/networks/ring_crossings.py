@@ -102,7 +102,7 @@ class Crossings:
         """The highest price of a crossing; 0 without any."""
         return max((_highest(fan.tails) + _highest(fan.heads) for fan in self._fans), default=0)
 
-    def cheapest(self, left: Mapping[int, int]) -> list[tuple[int, int, int]]:
+    def cheapest(self, left: Mapping[int, tuple[int, object]]) -> list[tuple[int, int, int]]:
         """Return the least price with which each head is reached, the tail, and the head.
 
         Of equal tails the first. Heads are in the order in which the tails reach them.
@@ -110,20 +110,24 @@ class Crossings:
         Parameters
         ----------
         left : mapping
-            The price up to each tail that can be used.
+            The price up to each tail that can be used, and anything else.
         """
-        found = []
+        found: list[tuple[int, list[tuple[int, int, int]]]] = []
         for fan in self._fans:
             ways = [
-                (left[tail] + part.price, tail) for tail, part in fan.tails.items() if tail in left
+                (left[tail][0] + part.price, tail)
+                for tail, part in fan.tails.items()
+                if tail in left
             ]
             if not ways:
                 continue
             price, tail = min(ways, key=_price)
-            first = self._place[ways[0][1]]
-            for head, part in fan.heads.items():
-                found.append((first, self._order[head], price + part.price, tail, head))
-        return [way[2:] for way in sorted(found)]
+            reached = [(price + part.price, tail, head) for head, part in fan.heads.items()]
+            found.append((self._place[ways[0][1]], reached))
+        if len(found) == 1:  # the heads of a fan are in order
+            return found[0][1]
+        ordered = [(first, self._order[way[2]], way) for first, reached in found for way in reached]
+        return [way for _, _, way in sorted(ordered)]
 
 
 def _price(way: tuple[int, int]) -> int:

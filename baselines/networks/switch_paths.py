@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import chain, islice
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +32,8 @@ __all__ = ["MAX_PATHS", "Router", "build_forest", "check_size", "dealt", "router
 
 MAX_PATHS = 64
 """Equal-cost paths kept between two GPUs."""
+
+_Ints = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ class Router:
     _next_hops: dict[tuple[int, int], tuple[tuple[int, int], ...]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
-    _paths: dict[tuple[int, int], tuple[tuple[int, ...], ...]] = field(
+    _between: dict[tuple[int, int], tuple[tuple[int, ...], ...]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
     _fans: dict[int, tuple[tuple[int, tuple[tuple[int, int], ...]], ...]] = field(
@@ -177,9 +180,53 @@ class Router:
         UnsupportedError
             If there is none through switches alone.
         """
-        known = self._paths.get((tail, head))
-        if known is not None:
-            return known
+        return tuple([(tail, *switches, head) for switches in self._switches(tail, head)])
+
+    def _switches(self, tail: int, head: int) -> tuple[tuple[int, ...], ...]:
+        """Return the switches on each path between two GPUs."""
+        kind = self._kinds[0][tail], self._kinds[1][head]
+        known = self._between.get(kind)
+        if known is None:
+            found = self._found(tail, head)
+            known = self._between[kind] = tuple(path[1:-1] for path in found)
+        return known
+
+    def between(self, tail: _Ints, head: _Ints) -> Between:
+        """Return the paths of logical links, given by the positions of their ends."""
+        tails, heads = (np.array(kinds, dtype=np.int64) for kinds in self._kinds)
+        kind = tails[tail] * (int(heads.max(initial=0)) + 1) + heads[head]
+        _, first, which = np.unique(kind, return_index=True, return_inverse=True)
+        pairs = zip(tail[first].tolist(), head[first].tolist(), strict=True)
+        return Between(which, [self._switches(*pair) for pair in pairs])
+
+    @cached_property
+    def _kinds(self) -> tuple[list[int], list[int]]:
+        """Numbers of the kinds of nodes as tails of paths, and as heads.
+
+        Nodes of one kind are in one box, and have links of the same widths to the same switches. So
+        the same switches are between any two nodes of two kinds. A node with a link to or from a
+        GPU, or to itself, is a kind of its own.
+        """
+        nodes, width = self.topology.nodes, self.topology.whole_bandwidths[1]
+        ports: tuple[list[list[tuple[int, int]]], ...] = ([[] for _ in nodes], [[] for _ in nodes])
+        alone: tuple[set[int], ...] = (set(), set())
+        for tail, row in enumerate(self.out):
+            for link, head in row:
+                for end, (near, far) in enumerate([(tail, head), (head, tail)]):
+                    ports[end][near].append((far, width[link]))
+                    if not nodes[far].is_switch:
+                        alone[end].add(near)
+        numbers: list[list[int]] = []
+        for end in (0, 1):
+            known: dict[object, int] = {}
+            keys = (
+                (self._boxes[v], v if v in alone[end] else -1, *ports[end][v])
+                for v in range(len(nodes))
+            )
+            numbers.append([known.setdefault(key, len(known)) for key in keys])
+        return numbers[0], numbers[1]
+
+    def _found(self, tail: int, head: int) -> tuple[tuple[int, ...], ...]:
         found = self._shortest(tail, head)
         if self._share_box((tail, head)) and not all(map(self._share_box, found)):
             found = self._inside._shortest(tail, head) or found
@@ -188,7 +235,6 @@ class Router:
             raise UnsupportedError(
                 f"unsupported: no path from {names[0]} to {names[1]} through switches alone"
             )
-        self._paths[tail, head] = found
         return found
 
     @cached_property
@@ -235,7 +281,46 @@ class Router:
 
     def carry(self, trees: Mapping[tuple[int, int], int]) -> Routes:
         """Deal the trees of each logical link (tail rank, head rank) out over its paths."""
-        return dealt(trees, list(self.ways(trees)))
+        links = np.array(list(trees), dtype=np.int32).reshape(-1, 2)
+        count = np.array(list(trees.values()), dtype=np.int64)
+        return dealt(self, links[:, 0], links[:, 1], count)
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """The switches on the paths of logical links.
+
+    ``paths[which[i]]`` has those of link i, path by path.
+    """
+
+    which: _Ints
+    paths: list[tuple[tuple[int, ...], ...]]
+
+    @property
+    def many(self) -> _Ints:
+        """The number of paths of each link."""
+        return np.array([len(paths) for paths in self.paths], dtype=np.int64)[self.which]
+
+    def hops(self, link: _Ints, turn: _Ints, tail: _Ints, head: _Ints) -> tuple[_Ints, _Ints]:
+        """Return the nodes of some paths, in compressed rows, with both ends of their links.
+
+        Parameters
+        ----------
+        link, turn : int arrays
+            The link of each path, and the number of the path among those of its link.
+        """
+        flat = list(chain.from_iterable(self.paths))
+        length = np.array([len(path) for path in flat], dtype=np.int64)
+        inner = np.array(list(chain.from_iterable(flat)), dtype=np.int32)
+        starts = np.cumsum([0, *map(len, self.paths)], dtype=np.int64)
+        path = starts[self.which[link]] + turn
+        first_hop = np.concatenate([[0], np.cumsum(length[path] + 2)]).astype(np.int64)
+        hop = np.empty(first_hop[-1], dtype=np.int32)
+        hop[first_hop[:-1]], hop[first_hop[1:] - 1] = tail[link], head[link]
+        row = np.repeat(np.arange(len(path)), length[path])
+        step = np.arange(len(row)) - (first_hop[:-1] - 2 * np.arange(len(path)))[row]
+        hop[first_hop[row] + 1 + step] = inner[(np.cumsum(length) - length)[path][row] + step]
+        return first_hop, hop
 
 
 @lru_cache(maxsize=2)  # phases and methods ask for that of one network, one after the other
@@ -244,32 +329,29 @@ def router_of(topology: Topology) -> Router:
     return Router(topology)
 
 
-def dealt(
-    trees: Mapping[tuple[int, int], int], ways: Sequence[tuple[tuple[int, ...], ...]]
-) -> Routes:
-    """Deal the trees of each logical link (tail rank, head rank) out over its ways.
+def dealt(router: Router, tail: _Ints, head: _Ints, trees: _Ints) -> Routes:
+    """Deal the trees of each logical link (tail rank, head rank) out over its paths.
 
-    They are shared out evenly. What is left over goes to the ways from the number of the tail on.
+    They are shared out evenly. What is left over goes to the paths from the number of the tail on.
     """
-    links = np.array(list(trees), dtype=np.int32).reshape(-1, 2)
-    order = np.lexsort((links[:, 1], links[:, 0]))
-    (tail, head), count = links[order].T, np.array(list(trees.values()), dtype=np.int64)[order]
-    rows = [ways[i] for i in order.tolist()]
-    paths = list(chain.from_iterable(rows))
-    many = np.array([len(row) for row in rows], dtype=np.int64)
-    link = np.repeat(np.arange(len(rows)), many)
-    turn = np.arange(len(paths)) - np.repeat(np.cumsum(many) - many + tail, many)
+    order = np.lexsort((head, tail))
+    tail, head, count = tail[order], head[order], trees[order]
+    place = np.array(router.topology.compute, dtype=np.int32)
+    between = router.between(place[tail], place[head])
+    many = between.many
+    link = np.repeat(np.arange(len(many)), many)
+    number = np.arange(len(link)) - np.repeat(np.cumsum(many) - many, many)
+    turn = number - tail[link]
     share = (count // many)[link] + (turn % many[link] < (count % many)[link])
     used = np.flatnonzero(share)
-    if len(used) < len(paths):
-        paths = [paths[i] for i in used.tolist()]
+    first_hop, hop = between.hops(link[used], number[used], place[tail], place[head])
     return Routes(
-        tail=tail.copy(),
-        head=head.copy(),
-        first_path=np.searchsorted(link[used], np.arange(len(rows) + 1)),
+        tail=tail.astype(np.int32),
+        head=head.astype(np.int32),
+        first_path=np.searchsorted(link[used], np.arange(len(many) + 1)),
         multiplicity=share[used],
-        first_hop=np.cumsum([0, *map(len, paths)], dtype=np.int64),
-        hop=np.array(list(chain.from_iterable(paths)), dtype=np.int32),
+        first_hop=first_hop,
+        hop=hop,
     )
 
 

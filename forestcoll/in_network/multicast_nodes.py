@@ -81,7 +81,9 @@ def _needed(spanning: MulticastForest, topology: Topology) -> npt.NDArray[np.boo
     is_gpu = np.array([not node.is_switch for node in topology.nodes])
     needed: npt.NDArray[np.bool_] = is_gpu[far[spanning.walk]]
     while True:
-        wanted = np.isin(entry, above[needed]) & ~needed
+        passes_on = np.zeros(spanning.num_batches * size, dtype=bool)
+        passes_on[above[needed]] = True
+        wanted = passes_on[entry] & ~needed
         if not wanted.any():
             return needed
         needed = needed | wanted

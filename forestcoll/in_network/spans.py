@@ -57,6 +57,8 @@ class Span:
 def spans_of(topology: Topology, orbits: Orbits) -> Iterator[tuple[Span, ...]]:
     """Yield spans in rounds, small programs first: unions of orbits, then single switches.
 
+    Of the unions, that of all orbits comes first, then none, then the others.
+
     Parameters
     ----------
     topology : Topology
@@ -70,7 +72,12 @@ def spans_of(topology: Topology, orbits: Orbits) -> Iterator[tuple[Span, ...]]:
         classes.setdefault(int(orbits.node[v]), []).append(v)
     unions = list(_unions(list(classes.values())))
     still = (np.arange(len(topology.nodes)),)
-    yield tuple(Span(union, orbits, still) for union in unions)
+    # All switches, then none as well: if these attain the bound, the trees are few and simple.
+    first = list(dict.fromkeys([unions[0], unions[-1]]))
+    others = [union for union in unions if union not in first]
+    for some in (first[:1], first[1:], others):
+        if some:
+            yield tuple(Span(union, orbits, still) for union in some)
     singles: list[Span] = []
     for members in classes.values():
         if 1 < len(members) <= MOST_IMAGES:

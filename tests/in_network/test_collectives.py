@@ -16,6 +16,7 @@ from forestcoll.problem.options import Options
 from forestcoll.problem.request import Request
 from forestcoll.schedule import Allreduce, MulticastForest, read_schedule, write_schedule
 from forestcoll.topology import Topology
+from forestcoll.topology.changes.edits import without
 from tests.hand_networks import network_of
 from tests.in_network.adding_servers import servers
 
@@ -212,6 +213,18 @@ def test_planes_of_nvswitches_are_used_in_full(racks: int, best: Fraction) -> No
     verdict = verify(generate(nvl72(racks), collective="allreduce", multicast=True).schedule)
     assert verdict.algbw_gb_s == verdict.bound_gb_s == best
     assert verdict.optimal
+
+
+def test_racks_without_a_tray_reach_the_bound_with_few_trees() -> None:
+    """Two kinds suffice: trees through both switches carry 900 GB/s, trees through none the rest.
+
+    Other mixtures have the same rate, but shares that no grid holds, and 20 times the trees.
+    """
+    damaged = without(nvl72(2), ["b0.gpu1[2-5]"])
+    schedule = generate(damaged, collective="allreduce", multicast=True).schedule
+    verdict = verify(schedule)
+    assert verdict.algbw_gb_s == verdict.bound_gb_s == 900 + Fraction(2600, 139)
+    assert schedule.gather.num_batches < 4 * damaged.num_compute
 
 
 def nvl72(racks: int) -> Topology:

@@ -28,12 +28,15 @@ def rates(topology: Topology, *, symmetry: bool = True) -> list[float]:
 @pytest.mark.parametrize(
     ("topology", "expected"),
     [
-        # All or none of four servers: 10 GB/s; each for a quarter of the data: 12.5.
-        (servers(4, ("12.5",) * 4, leaves=2), [10, 12.5]),
+        # All of four servers; all or none: 10 GB/s; each for a quarter of the data: 12.5.
+        (servers(4, ("12.5",) * 4, leaves=2), [50 / 7, 10, 12.5]),
         # Sums for 4 hosts at 12.5 / 4, and a ring of the hosts with what is left.
-        (servers(4, ("12.5",)), [9.375]),
+        (servers(4, ("12.5",)), [7.8125, 9.375]),
         # NVSwitches for 900 GB/s, InfiniBand alone for 37.5 * 144 / 286 more.
-        (load_topology("nvl72:racks=2,planes=1,plane_bandwidth=900"), [918.8811188, 918.8811188]),
+        (
+            load_topology("nvl72:racks=2,planes=1,plane_bandwidth=900"),
+            [900 + 540 / 29, 918.8811188, 918.8811188],
+        ),
     ],
     ids=lambda value: getattr(value, "name", None),
 )

@@ -104,7 +104,10 @@ def without(topology: T, parts: Iterable[str]) -> T:
     shared = kept(groups, topology.link_between.keys() - gone_links)
     if gone_nodes:
         place = {old: new for new, old in enumerate(left)}
-        links = (replace(link, tail=place[link.tail], head=place[link.head]) for link in links)
+        links = (
+            Link(place[link.tail], place[link.head], link.bandwidth_gb_s, link.latency_us)
+            for link in links
+        )
         shared = moved(shared, place)
     nodes = tuple(topology.nodes[v] for v in left) if gone_nodes else topology.nodes
     name = f"{topology.name} without {_in_short(names)}"

@@ -175,7 +175,7 @@ def test_its_own_edges_are_all_that_a_double_binary_tree_needs(gpus: int) -> Non
 def test_networks_that_need_relaying_gpus_are_unsupported() -> None:
     """A hypercube has no link between 2 and 1."""
     topology = load_topology("hypercube:dimension=3")
-    with pytest.raises(UnsupportedError, match=r"^unsupported: no path from gpu2 to gpu1 through"):
+    with pytest.raises(UnsupportedError, match=r"^unsupported: no path from gpu1 to gpu2 through"):
         generate_flat(topology)
 
 

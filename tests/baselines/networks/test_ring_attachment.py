@@ -9,7 +9,7 @@ import pytest
 
 from baselines.libraries.ring import generate, lay_rings
 from baselines.networks.boxes import gpus_by_box
-from baselines.networks.ring_attachment import AttachmentLayout, _Way
+from baselines.networks.ring_attachment import AttachmentLayout
 from baselines.networks.ring_layout import hops, lay_all
 from forestcoll.errors import UnsupportedError
 from forestcoll.schedule import verify
@@ -188,8 +188,8 @@ def test_a_path_from_another_gpu_is_not_taken_if_entries_differ_in_their_exits(
     layout = attachment_layout(load_topology("dgx_a100:boxes=2"))
     start, other, last = layout.entries[0], layout.entries[1], layout.entries[-1]
     there, after = layout.boxes[1][:2]
-    first = _Way(1, (other, there), _Way(0, (other, other), None))
-    way = _Way(2, (after, start), first)
+    first = (1, (other, there), (0, (other, other), None))
+    way = (2, (after, start), first)
     assert layout._can_begin(start, way)
     assert not layout._can_begin(other, way)
     every = layout.everywhere[0]

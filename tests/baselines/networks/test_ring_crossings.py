@@ -65,7 +65,8 @@ def test_no_tail_is_cheaper(
         if ways:
             least, tail = min(ways)
             expected.append((least, tail, head))
-    assert sorted(crossings.cheapest(left)) == sorted(expected)
+    prices = {tail: (up_to, None) for tail, up_to in left.items()}
+    assert sorted(crossings.cheapest(prices)) == sorted(expected)
     pairs = [(t, h) for t in range(4) for h in range(10, 15) if joined(t, h)]
     assert crossings.highest == max(price(*pair) for pair in pairs)
 
@@ -96,6 +97,8 @@ def test_ends_behind_the_same_switch_need_the_load_of_one_crossing_each() -> Non
 
 
 def test_heads_are_in_the_order_in_which_tails_reach_them() -> None:
-    found = crossings_of(through_a_hub, own_rail).cheapest({3: 0, 1: 0, 0: 0})
+    found = crossings_of(through_a_hub, own_rail).cheapest(
+        {3: (0, None), 1: (0, None), 0: (0, None)}
+    )
     assert [head for _, _, head in found] == [10, 11, 13]
     assert crossings_of(through_a_hub, own_rail).cheapest({}) == []

@@ -1,6 +1,7 @@
 """Paths between GPUs through switches."""
 
 from fractions import Fraction
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -79,6 +80,37 @@ def test_hops_are_counted_through_any_number_of_tiers() -> None:
     place = topology.position_of
     assert Router(topology).hops(place["b0.gpu0"], place["b1.gpu5"]) == 6
     assert len(named(topology, "b0.gpu0", "b1.gpu5")) == 4
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "fat_tree:leaves=2,hosts=2,spines=3",
+        "dgx_a100:boxes=2,nics=nodes",
+        "dgx_h100:boxes=2",
+        "mi250:boxes=2",
+        "complete:nodes=4",
+    ],
+)
+def test_nodes_of_one_kind_have_the_same_switches_between_them(spec: str) -> None:
+    """The paths between all pairs, each searched by itself, whatever was asked before."""
+    topology = load_topology(spec)
+    router = Router(topology)
+    for tail, head in permutations(topology.compute, 2):
+        assert router.paths(tail, head) == Router(topology)._found(tail, head)
+
+
+def test_kinds_differ_by_widths_and_boxes() -> None:
+    """Two switches join four GPUs in two boxes; a has a wider link to t, and d only one to s."""
+    net = network_of("a@0 b@0 c@1 d@1 [s] [t]", "a b c d - s: 2, b c - t: 2, a - t: 4", "kinds")
+    assert [path[1] for path in named(net, "a", "b")] == ["t"]
+    assert [path[1] for path in named(net, "a", "d")] == ["s"]
+    for tail, heads in {"b": "ac", "c": "ab"}.items():
+        for head in heads:
+            assert [path[1] for path in named(net, tail, head)] == ["s", "t"]
+    router = Router(net)
+    tails, heads = router._kinds
+    assert len(set(tails[:4])) == len(set(heads[:4])) == 4
 
 
 def test_trees_are_dealt_out_evenly() -> None:

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <optional>
 
+#include "forestcoll/common/broadcasters.hpp"
 #include "forestcoll/common/errors.hpp"
 
 namespace forestcoll {
@@ -302,20 +303,63 @@ SplitMatrix multiplied(const SplitMatrix& matrix, Amount by) {
   return multiplied;
 }
 
+// Few ports need no broadcasters: their trees fit by other methods.
+constexpr std::size_t kFewPorts = 32;
+
+// The shares that trees through broadcasters take, and proportional shares of the rest. Nothing if
+// the ports have no room for such trees.
+std::optional<SplitMatrix> shares_of_broadcasters(const std::vector<Port>& ports,
+                                                  std::span<const Amount> rooted) {
+  if (rooted.size() != ports.size() || ports.size() <= kFewPorts) return std::nullopt;
+  std::vector<Amount> sent;
+  for (const Port& port : ports) sent.push_back(port.in);
+  const std::vector<BroadcastTrees> assigned = assign_broadcasters(sent, rooted);
+  if (assigned.empty()) return std::nullopt;
+  std::vector<Port> left = ports;
+  std::vector<Amount> amount(ports.size() * ports.size(), 0);
+  for (const BroadcastTrees& trees : assigned) {
+    const NodeMap<NodeId> parent = parents_of(trees, static_cast<NodeId>(ports.size()));
+    for (std::size_t to = 0; to < ports.size(); ++to) {
+      if (parent[to] < 0) continue;
+      const auto from = static_cast<std::size_t>(parent[to]);
+      amount[from * ports.size() + to] += trees.multiplicity;
+      left[from].in -= trees.multiplicity;
+      left[to].out -= trees.multiplicity;
+    }
+  }
+  const auto is_overdrawn = [](const Port& port) { return port.in < 0 || port.out < 0; };
+  if (std::ranges::any_of(left, is_overdrawn)) return std::nullopt;
+  SplitMatrix matrix = ProportionalFit(left).fit();
+  for (std::size_t from = 0; from < ports.size(); ++from) {
+    for (std::size_t to = 0; to < ports.size(); ++to) {
+      matrix.add(from, to, amount[from * ports.size() + to]);
+    }
+  }
+  return matrix;
+}
+
+// The shares of unequal ports.
+SplitMatrix unequal(const std::vector<Port>& ports, std::span<const Amount> rooted) {
+  if (auto matrix = shares_of_broadcasters(ports, rooted)) return std::move(*matrix);
+  return ProportionalFit(ports).fit();
+}
+
 }  // namespace
 
 SplitMatrix guess_split_matrix(const std::vector<Port>& ports, Amount quantum, bool few,
-                               Amount batch) {
+                               Amount batch, std::span<const Amount> rooted) {
   if (const auto groups = uniform_groups(ports)) {
     return circulant(*groups, ports.front().in, std::max<Amount>(quantum, 1), few);
   }
-  if (!holds_batches(ports, batch)) return ProportionalFit(ports).fit();
+  if (!holds_batches(ports, batch)) return unequal(ports, rooted);
   std::vector<Port> in_batches = ports;
   for (Port& port : in_batches) {
     port.in /= batch;
     port.out /= batch;
   }
-  return multiplied(ProportionalFit(in_batches).fit(), batch);
+  std::vector<Amount> rooted_in_batches(rooted.begin(), rooted.end());
+  for (Amount& trees : rooted_in_batches) trees /= batch;
+  return multiplied(unequal(in_batches, rooted_in_batches), batch);
 }
 
 }  // namespace forestcoll

@@ -55,6 +55,7 @@ class SwitchRemover {
   std::vector<NodeId> removal_order();
   NodeMap<int> tiers() const;
   std::vector<Port> ports_of(NodeId via) const;
+  std::vector<Amount> rooted_at(NodeId via, const std::vector<Port>& ports) const;
   void group(std::vector<Port>& ports, NodeId via) const;
   NodeMap<int> components_without(const NodeMap<std::uint8_t>& removed) const;
 
@@ -217,6 +218,20 @@ std::vector<Port> SwitchRemover::ports_of(NodeId via) const {
   return ports;
 }
 
+// The trees of each port's node, if all nodes are targets that only this switch joins; else empty.
+std::vector<Amount> SwitchRemover::rooted_at(NodeId via, const std::vector<Port>& ports) const {
+  if (ports.size() != targets_.size() || outside_ >= 0) return {};
+  std::vector<Amount> rooted;
+  for (const Port& port : ports) {
+    if (!stays_[port.node]) return {};
+    for (const int arc : network_.arcs_of(port.node)) {
+      if (network_.head(arc) != via && network_.capacity(arc) > 0) return {};
+    }
+    rooted.push_back(trees_[port.node]);
+  }
+  return rooted;
+}
+
 // Ports that stay connected without the switch form a group, if there are at least two groups.
 // Otherwise the ports that stay connected without all switches of its class do. If that also gives
 // one group, each port is a group of its own.
@@ -308,7 +323,8 @@ void SwitchRemover::retire(NodeId via, const std::vector<Port>& ports) {
 SwitchRemover::Guess SwitchRemover::guess(NodeId via) {
   std::vector<Port> ports = ports_of(via);
   check_balance(via, ports);
-  SplitMatrix matrix = guess_split_matrix(ports, quantum_, options_.sparse_exchange, batch_);
+  SplitMatrix matrix =
+      guess_split_matrix(ports, quantum_, options_.sparse_exchange, batch_, rooted_at(via, ports));
   split_all(via, ports, matrix, 1);
   retire(via, ports);
   return {via, std::move(ports), std::move(matrix)};
@@ -366,7 +382,8 @@ void SwitchRemover::log(NodeId via, const std::vector<Port>& ports, const SplitM
 
 bool SwitchRemover::remove_by_guess(NodeId via, const std::vector<Port>& ports) {
   if (options_.most_exchanges < 0) return false;
-  SplitMatrix matrix = guess_split_matrix(ports, quantum_, options_.sparse_exchange, batch_);
+  SplitMatrix matrix =
+      guess_split_matrix(ports, quantum_, options_.sparse_exchange, batch_, rooted_at(via, ports));
   split_all(via, ports, matrix, 1);
   if (repair(ports, matrix)) {
     log(via, ports, matrix);

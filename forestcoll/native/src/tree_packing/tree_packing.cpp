@@ -155,6 +155,9 @@ Amount whole_batch(const Graph& graph, std::span<const Amount> trees) {
 // Shares the arcs among trees on shortest paths, or else among deeper ones, which are flattened.
 std::vector<Batch> pack_shared(const Graph& graph, std::span<const Amount> trees, Amount batch,
                                bool thorough, Progress& progress) {
+  if (graph.num_nodes > PartialPacking::kSmall) {
+    if (auto batches = pack_through_broadcasters(graph, trees)) return std::move(*batches);
+  }
   PartialPacking packing(graph);
   // An unreachable node means missing capacity.
   if (!start_on_shortest_paths(packing, trees, progress)) check_feasible(graph, trees, batch);

@@ -33,6 +33,7 @@ from forestcoll.schedule.verification.trees.multicast import check_multicast, ch
 from forestcoll.schedule.verification.trees.optimum import check_optimum
 from forestcoll.schedule.verification.trees.plan_times import check_plan
 from forestcoll.schedule.verification.trees.spanning import check_roots, check_trees, tree_loads
+from forestcoll.schedule.verification.trees.sums import Rings
 from forestcoll.schedule.verification.verdict import Verdict
 
 __all__ = ["verify_forest"]
@@ -171,9 +172,10 @@ def _check(forest: Forest) -> _Trees:
     if _is_without_trees(forest, batches):
         return _Trees(0, 0, 0, lambda: np.zeros(0, dtype=np.int64))
     check_roots(forest)
-    depth = check_trees(forest)
+    rings: list[Rings] = []
+    depth = check_trees(forest, rings)
     edges = batches * (forest.topology.num_compute - 1)
-    return _Trees(batches, edges, depth, lambda: tree_loads(forest))
+    return _Trees(batches, edges, depth, lambda: tree_loads(forest, rings))
 
 
 def _check_factored(forest: FactoredForest) -> _Trees:

@@ -24,7 +24,7 @@ from forestcoll.schedule.verification.naming import arrows, fail, tree_name
 
 __all__ = ["PhysicalTrees", "check_multicast", "check_multicast_arrays"]
 
-_BLOCK_ENTRIES = 2**22  # nodes of trees processed together
+_BLOCK_ENTRIES = 2**18  # nodes of trees processed together: few enough to stay in the cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +61,18 @@ def check_multicast(forest: MulticastForest) -> PhysicalTrees:
     _check_walks(forest)
     links = _check_links(forest)
     depth = _check_trees(forest)
-    walks = forest.walks
-    pairs = walks.tail.astype(np.int64) * len(forest.topology.nodes) + walks.head
-    return PhysicalTrees(len(forest.walk), len(np.unique(pairs)), depth, _loads(forest, links))
+    return PhysicalTrees(len(forest.walk), _num_pairs(forest), depth, _loads(forest, links))
+
+
+def _num_pairs(forest: MulticastForest) -> int:
+    """Count the distinct pairs of a walk's start and its end."""
+    walks, size = forest.walks, len(forest.topology.nodes)
+    pairs = walks.tail.astype(np.int64) * size + walks.head
+    if size**2 > 4 * len(pairs) + _BLOCK_ENTRIES:
+        return len(np.unique(pairs))
+    there = np.zeros(size**2, dtype=bool)  # a table of all pairs is faster than sorting
+    there[pairs] = True
+    return int(np.count_nonzero(there))
 
 
 # --- walks -------------------------------------------------------------------------------------

@@ -16,7 +16,12 @@ from forestcoll.schedule.exact_sums import Ints, exact, first
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.protocols import Batches
 from forestcoll.schedule.verification.naming import arrows, fail, gpu_name, tree_name, walk
-from forestcoll.schedule.verification.trees.sums import are_cycles, check_summing, rows_together
+from forestcoll.schedule.verification.trees.sums import (
+    Rings,
+    check_summing,
+    cycles_of,
+    rows_together,
+)
 
 __all__ = ["check_roots", "check_spanning", "check_trees", "tree_loads"]
 
@@ -47,21 +52,27 @@ def check_roots(forest: Batches) -> None:
     )
 
 
-def check_trees(forest: Forest) -> int:
-    """Check that every batch is a spanning out-tree or in-tree; return the greatest depth."""
+def check_trees(forest: Forest, rings: list[Rings] | None = None) -> int:
+    """Check that every batch is a spanning out-tree or in-tree; return the greatest depth.
+
+    ``rings`` is filled with those among the batches, for :func:`tree_loads`.
+    """
     check = check_summing if forest.reduction else check_spanning
     return check(
         forest.parent,
         forest.root,
         tree=lambda batch: tree_name(forest, batch),
         node=lambda rank: gpu_name(forest, rank),
+        rings=rings,
     )
 
 
-def check_spanning(parent: Ints, root: Ints, *, tree: _Name, node: _Name) -> int:
+def check_spanning(
+    parent: Ints, root: Ints, *, tree: _Name, node: _Name, rings: list[Rings] | None = None
+) -> int:
     """Check that every row of parents is a spanning out-tree; return the greatest depth.
 
-    ``tree`` and ``node`` name a row and a column for the counter-example.
+    ``tree`` and ``node`` name a row and a column for the counter-example; ``rings`` is filled.
     """
     depth = 0
     for start, rows in _blocks(parent):
@@ -71,8 +82,10 @@ def check_spanning(parent: Ints, root: Ints, *, tree: _Name, node: _Name) -> int
             return tree(start + row)
 
         _check_parents(rows, roots, named, node)
-        around = are_cycles(rows)
-        found = parent.shape[1] - 1 if around else _check_cycles(rows, roots, named, node)
+        around = cycles_of(rows)
+        if around is not None and rings is not None:
+            rings.append(Rings(start, len(rows) // len(around), around))
+        found = _check_cycles(rows, roots, named, node) if around is None else rows.shape[1] - 1
         depth = max(depth, found)
     return depth
 
@@ -122,11 +135,16 @@ def _cycle(parent: list[int], rank: int) -> list[int]:
     return [rank, *reversed(cycle)]
 
 
-def tree_loads(forest: Forest) -> npt.NDArray[Any]:
-    """Count the trees over each logical link, in the direction of the data, with multiplicity."""
+def tree_loads(forest: Forest, rings: list[Rings] | None = None) -> npt.NDArray[Any]:
+    """Count the trees over each logical link, in the direction of the data, with multiplicity.
+
+    If the ``rings`` that :func:`check_trees` found are all batches, their cycles are counted.
+    """
     ranks = forest.topology.num_compute
     links = _links_by_child(forest)
     amounts = exact(forest.multiplicity, len(forest.root))
+    if rings and sum(some.rows * len(some.cycles) for some in rings) == len(forest.root):
+        return _ring_loads(forest, links, amounts, rings)
     load = np.zeros(len(links.number), dtype=amounts.dtype)
     # A column holds the parents of one rank in all trees. Its counters stay in the cache, whereas a
     # table of all pairs of ranks is read all over by each row.
@@ -142,6 +160,32 @@ def tree_loads(forest: Forest) -> npt.NDArray[Any]:
         if (lost := first(count != 0)) is not None:
             _fail_without_path(forest, start + lost // (ranks + 1), lost % (ranks + 1) - 1)
     return load
+
+
+def _ring_loads(
+    forest: Forest, links: _LinksByChild, amounts: npt.NDArray[Any], rings: list[Rings]
+) -> npt.NDArray[Any]:
+    """Count the trees of rings: all of a run pass into each node, but those rooted there."""
+    ranks = forest.topology.num_compute
+    parents = np.concatenate([some.cycles for some in rings])
+    trees = np.zeros(parents.shape, dtype=amounts.dtype)
+    run = np.repeat(
+        np.arange(len(parents)),
+        np.repeat([one.rows for one in rings], [len(one.cycles) for one in rings]),
+    )
+    np.add.at(trees, (run, forest.root), amounts)
+    trees = trees.sum(axis=1)[:, None] - trees
+    edge = (parents + np.arange(ranks) * np.int64(ranks)).ravel()
+    key = np.append(links.child * ranks + links.parent, -1)
+    order = np.argsort(key)
+    place = order[np.minimum(np.searchsorted(key[order], edge), len(key) - 1)]
+    if (lost := first((key[place] != edge) & (trees.ravel() != 0))) is not None:
+        _fail_without_path(forest, *divmod(int(edge[lost]), ranks))
+    load = np.zeros(len(key), dtype=amounts.dtype)
+    np.add.at(
+        load, np.append(links.number, 0)[place], np.where(key[place] == edge, trees.ravel(), 0)
+    )
+    return load[:-1]
 
 
 def _count(parent: Ints, amounts: npt.NDArray[Any], ranks: int) -> npt.NDArray[Any]:

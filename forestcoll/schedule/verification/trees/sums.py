@@ -9,23 +9,34 @@ or in a cycle. The sum stays at the root because the root sends to nobody.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
 from forestcoll.schedule.exact_sums import Ints, first
 from forestcoll.schedule.verification.naming import arrows, fail
 
-__all__ = ["are_cycles", "check_summing", "rows_together"]
+__all__ = ["Rings", "check_summing", "cycles_of", "rows_together"]
 
 _BLOCK_ENTRIES = 2**18  # parents processed together: few enough to stay in the cache
 
 _Name = Callable[[int], str]
 
 
-def check_summing(parent: Ints, root: Ints, *, tree: _Name, node: _Name) -> int:
+class Rings(NamedTuple):
+    """Runs of so many rows each, from a row on: each leads around a cycle through all nodes."""
+
+    start: int
+    rows: int
+    cycles: Ints
+
+
+def check_summing(
+    parent: Ints, root: Ints, *, tree: _Name, node: _Name, rings: list[Rings] | None = None
+) -> int:
     """Check that all contributions of every row reach the root; return the greatest depth.
 
-    ``tree`` and ``node`` name a row and a column for the counter-example.
+    ``tree`` and ``node`` name a row and a column for the counter-example; ``rings`` is filled.
     """
     depth, ranks = 0, parent.shape[1]
     step = rows_together(ranks, _BLOCK_ENTRIES)
@@ -36,8 +47,11 @@ def check_summing(parent: Ints, root: Ints, *, tree: _Name, node: _Name) -> int:
             return tree(start + row)
 
         _check_receivers(rows, roots, named, node)
-        around = are_cycles(rows)
-        depth = max(depth, ranks - 1 if around else _follow(rows, roots, named, node))
+        around = cycles_of(rows)
+        if around is not None and rings is not None:
+            rings.append(Rings(start, len(rows) // len(around), around))
+        found = _follow(rows, roots, named, node) if around is None else ranks - 1
+        depth = max(depth, found)
     return depth
 
 
@@ -49,28 +63,37 @@ def rows_together(ranks: int, entries: int) -> int:
     return ranks if 4 * rows >= ranks else rows
 
 
-def are_cycles(parent: Ints) -> bool:
-    """Whether runs of rows, one for each node, are a cycle through all, each row cut at its root.
+def cycles_of(parent: Ints) -> Ints | None:
+    """Return the cycles if runs of rows, one for each node, are a cycle each, cut at their roots.
 
     A shortcut for rings, whose long paths take many passes otherwise. In each row the root alone
     must have no parent: -1. A run has fewer rows if there are no more.
+
+    Returns
+    -------
+    int array, one row a run
+        The parent of each node in the cycle. None if some run is no cycle through all nodes.
     """
     rows, ranks = parent.shape
     size = min(rows, ranks)
     if rows % size:
-        return False
+        return None
     runs = parent.reshape(-1, size, ranks)
-    cycle = np.maximum(runs[:, 0], runs[:, -1])  # of different roots, or else below 0 there
+    cycle: Ints = np.maximum(runs[:, 0], runs[:, -1])  # of different roots, or else below 0 there
     # Each row differs from its cycle at its root, and must not differ elsewhere.
     if cycle.min() < 0 or np.count_nonzero(runs == cycle[:, None]) < rows * (ranks - 1):
-        return False
-    run = np.arange(len(runs))
-    at: Ints = np.zeros(len(runs), dtype=np.int64)
-    for _ in range(ranks - 1):
-        at = cycle[run, at]
-        if not at.all():
-            return False
-    return not cycle[run, at].any()
+        return None
+    return cycle if all(map(_leads_around, cycle.tolist())) else None
+
+
+def _leads_around(onward: list[int]) -> bool:
+    """Whether the way from node 0 returns to it after all nodes, and not before."""
+    at = onward[0]
+    steps = 1
+    while at and steps < len(onward):
+        at = onward[at]
+        steps += 1
+    return at == 0 and steps == len(onward)
 
 
 def _check_receivers(parent: Ints, root: Ints, tree: _Name, node: _Name) -> None:

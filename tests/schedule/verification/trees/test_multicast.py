@@ -14,6 +14,7 @@ from forestcoll.errors import VerificationError
 from forestcoll.generation import generate
 from forestcoll.in_network.pruning import multicast, traffic
 from forestcoll.schedule import Allreduce, MulticastForest, read_schedule, verify, write_schedule
+from forestcoll.schedule.multicast import Walks
 from forestcoll.schedule.verification.trees import multicast as verify_multicast
 from forestcoll.topology import group, load_topology
 from tests.command_line import ROOT
@@ -211,6 +212,24 @@ def test_names_wrong_tree(reduction: bool, entries: int, monkeypatch: pytest.Mon
         name = f"^tree {at}, rooted at {'abcd'[at]}: {'abcd'[last]} {fault}$"
         with pytest.raises(VerificationError, match=name):
             verify(with_rows(forest, rows))
+
+
+@pytest.mark.parametrize("entries", [-(2**20), 2**20])
+def test_pairs_of_ends_are_counted_once(entries: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stars around w: each of four GPUs sends to w, and w to each; by a table and by sorting."""
+    monkeypatch.setattr(verify_multicast, "_BLOCK_ENTRIES", entries)
+    forest = star()
+    twice = replace(
+        forest,
+        walks=Walks(
+            np.concatenate(
+                [forest.walks.first_node, forest.walks.first_node[1:] + len(forest.walks.node)]
+            ),
+            np.tile(forest.walks.node, 2),
+        ),
+    )
+    assert verify_multicast._num_pairs(forest) == len(forest.walks) == 8
+    assert verify_multicast._num_pairs(twice) == 8
 
 
 def test_a_walk_that_is_wrong_is_named() -> None:

@@ -3,16 +3,20 @@
 import importlib
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from forestcoll.errors import VerificationError
 from forestcoll.schedule.cost_model.measures import cost
-from forestcoll.schedule.forest import Forest, Routes
+from forestcoll.schedule.forest import Forest, Path, Routes
 from forestcoll.schedule.transform.reversal import transposed
 from forestcoll.schedule.verification.dispatch import verify
-from forestcoll.schedule.verification.trees.spanning import check_spanning, tree_loads
+from forestcoll.schedule.verification.trees import spanning
+from forestcoll.schedule.verification.trees.spanning import check_spanning, check_trees, tree_loads
+from forestcoll.schedule.verification.trees.sums import Rings
+from tests.hand_networks import network_of
 from tests.schedule.made.hand import FORESTS, MUTABLE, forest, leaves4, ring3, star3, topology
 from tests.schedule.mutations_of.forests import MUTATIONS
 from tests.schedule.verification.rejecting import rejected
@@ -161,6 +165,73 @@ def test_rings_load_each_link_with_all_trees_but_those_that_end_before_it() -> N
         ring, root=ring.root[:1], multiplicity=ring.multiplicity[:1], parent=ring.parent[:1]
     )
     assert tree_loads(single).tolist() == [int(way in {(0, 1), (1, 2)}) for way in ways]
+
+
+def rings_of_four(*, reduction: bool) -> Forest:
+    """Return trees around a -> b -> c -> d -> a and back, and their transposes for a reduction."""
+    net = network_of("a b c d", "a - b, b - c, c - d, d - a", "ring")
+    parent = np.array([[3, 0, 1, 2]] * 4 + [[1, 2, 3, 0]] * 4, dtype=np.int32)
+    root = np.tile(np.arange(4, dtype=np.int32), 2)
+    parent[np.arange(8), root] = -1
+    ways = [(v, (v + step) % 4) for v in range(4) for step in (1, 3)]
+    return Forest(
+        topology=net,
+        method="by hand",
+        k=9,
+        congestion=Fraction(1),
+        root=root,
+        multiplicity=np.array([1, 2, 3, 4, 8, 7, 6, 5], dtype=np.int64),
+        parent=parent,
+        routes=Routes.from_paths({way: [Path(way, 1)] for way in ways}),
+        reduction=reduction,
+    )
+
+
+@pytest.mark.parametrize("entries", [1, 8, 16, 2**20])
+@pytest.mark.parametrize("reduction", [False, True])
+def test_rings_are_counted_by_their_cycles(
+    reduction: bool, entries: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As by all their trees, whatever rows are processed together; the trees are not looked at."""
+    for name in ("spanning", "sums"):
+        module = importlib.import_module(f"forestcoll.schedule.verification.trees.{name}")
+        monkeypatch.setattr(module, "_BLOCK_ENTRIES", entries)
+    forest = rings_of_four(reduction=reduction)
+    counted = tree_loads(forest).tolist()
+    assert sorted(counted) == sorted(
+        [10 - m for m in (1, 2, 3, 4)] + [26 - m for m in (8, 7, 6, 5)]
+    )
+    rings: list[Rings] = []
+    assert check_trees(forest, rings) == 3
+    monkeypatch.setattr(spanning, "_count", None)
+    assert tree_loads(forest, rings).tolist() == counted
+
+
+@pytest.mark.parametrize("reduction", [False, True])
+def test_edges_of_rings_need_paths(reduction: bool) -> None:
+    """The link from a to d is that of the ring backwards, in a reduction that of the other."""
+    forest = rings_of_four(reduction=reduction)
+    paths = forest.routes.paths()
+    del paths[0, 3]
+    forest = replace(forest, routes=Routes.from_paths(paths))
+    rings: list[Rings] = []
+    check_trees(forest, rings)
+    with pytest.raises(VerificationError, match="the edge a -> d has no physical path"):
+        tree_loads(forest, rings)
+
+
+def test_some_rings_among_other_trees_are_counted_tree_by_tree() -> None:
+    """The first tree is a chain of two branches."""
+    forest = rings_of_four(reduction=False)
+    parent = forest.parent.copy()
+    parent[0] = [-1, 0, 1, 0]
+    forest = replace(forest, parent=parent)
+    rings: list[Rings] = []
+    check_trees(forest, rings)
+    assert not rings
+    assert tree_loads(forest, rings).sum() == 3 * forest.multiplicity.sum()
+    rings.append(Rings(4, 4, np.array([[1, 2, 3, 0]])))
+    assert tree_loads(forest, rings).sum() == 3 * forest.multiplicity.sum()
 
 
 def test_no_trees_load_no_link() -> None:

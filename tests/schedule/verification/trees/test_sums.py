@@ -18,7 +18,7 @@ from forestcoll.schedule.exact_sums import Ints
 from forestcoll.schedule.transform.factoring import as_factored
 from forestcoll.schedule.transform.reversal import reversed_routes
 from forestcoll.schedule.verification.trees import spanning, sums
-from forestcoll.schedule.verification.trees.sums import are_cycles, check_summing, rows_together
+from forestcoll.schedule.verification.trees.sums import check_summing, cycles_of, rows_together
 from forestcoll.topology import Topology
 from tests.random_topologies import random_topology
 
@@ -306,6 +306,10 @@ def cut(*cycles: list[int]) -> Ints:
     rows, roots = np.repeat(cycles, 4, axis=0), np.tile(np.arange(4), len(cycles))
     rows[np.arange(len(rows)), roots] = -1
     return rows
+
+
+def are_cycles(rows: Ints) -> bool:
+    return cycles_of(rows) is not None
 
 
 RING, BACK, PAIRS = [3, 0, 1, 2], [1, 2, 3, 0], [1, 0, 3, 2]

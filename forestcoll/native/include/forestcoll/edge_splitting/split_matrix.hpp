@@ -56,8 +56,12 @@ class SplitMatrix {
 // since whole batches of trees need no splitting later. Equal groups exchange all with all up to a
 // limit on their number, which `few` lowers to some tens.
 //
+// `rooted` has the trees of each port's node if the switch is all that joins the nodes, else it is
+// empty. Then many unequal ports get the shares that trees through broadcasters take
+// (common/broadcasters.hpp).
+//
 // Precondition: the sum of `in` is at least the sum of `out`.
 SplitMatrix guess_split_matrix(const std::vector<Port>& ports, Amount quantum, bool few = false,
-                               Amount batch = 1);
+                               Amount batch = 1, std::span<const Amount> rooted = {});
 
 }  // namespace forestcoll

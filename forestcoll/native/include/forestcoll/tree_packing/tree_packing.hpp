@@ -62,6 +62,11 @@ std::optional<std::vector<Batch>> pack_vertex_transitive(const Graph& graph,
 // construction, so this needs no connectivity test.
 std::optional<std::vector<Batch>> pack_greedily(const Graph& graph, std::span<const Amount> trees);
 
+// Trees through broadcasters (common/broadcasters.hpp); nothing if they do not fit, as in most
+// graphs whose arcs were not made for them.
+std::optional<std::vector<Batch>> pack_through_broadcasters(const Graph& graph,
+                                                            std::span<const Amount> trees);
+
 // Shortest-path trees, repaired and negotiated at the least depth at which they fit; nothing if
 // they do not.
 std::optional<std::vector<Batch>> pack_on_shortest_paths(const Graph& graph,
