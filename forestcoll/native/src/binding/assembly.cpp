@@ -4,14 +4,13 @@
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
-#include <new>
-#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "binding.hpp"
+#include "forestcoll/assembly/parent_rows.hpp"
 #include "forestcoll/tree_packing/factored.hpp"
 
 using namespace nanobind::literals;
@@ -56,37 +55,12 @@ FactoredForest factored_of(const In<Amount>& trees, const In<NodeId>& tail, cons
   return forest;
 }
 
-// Rows of parents, in a number not known in advance. Large blocks grow in place (mremap), so there
-// is never a second copy of gigabytes.
-class ParentRows {
- public:
-  explicit ParentRows(std::size_t columns) : columns_(columns) {}
-  ~ParentRows() { std::free(data_); }
-  ParentRows(const ParentRows&) = delete;
-  ParentRows& operator=(const ParentRows&) = delete;
-
-  // A row to be written.
-  std::span<NodeId> append() {
-    if (rows_ == room_) grow();
-    return {data_ + rows_++ * columns_, columns_};
-  }
-  OutRows<NodeId> release() {
-    NodeId* data = std::exchange(data_, nullptr);
-    const nb::capsule owner(data, [](void* p) noexcept { std::free(p); });
-    return OutRows<NodeId>(data, {rows_, columns_}, owner);
-  }
-
- private:
-  void grow() {
-    room_ += room_ / 8 + columns_;  // every node has at least one tree
-    void* larger = std::realloc(data_, room_ * columns_ * sizeof(NodeId));
-    if (larger == nullptr) throw std::bad_alloc();
-    data_ = static_cast<NodeId*>(larger);
-  }
-
-  std::size_t columns_, rows_ = 0, room_ = 0;
-  NodeId* data_ = nullptr;
-};
+OutRows<NodeId> handed_over(ParentRows& rows, std::size_t columns) {
+  const std::size_t count = rows.num_rows();
+  NodeId* data = rows.release();
+  const nb::capsule owner(data, [](void* p) noexcept { std::free(p); });
+  return OutRows<NodeId>(data, {count, columns}, owner);
+}
 
 // The one object that crosses the border: a running assembly cannot be an array.
 class Expansion {
@@ -113,7 +87,7 @@ class Expansion {
       assembler_.write_parents(parents.append());
     });
     return std::tuple(array_of(std::move(root)), array_of(std::move(multiplicity)),
-                      parents.release());
+                      handed_over(parents, nodes_));
   }
 
   bool is_one_packing() const { return assembler_.is_one_packing(); }
