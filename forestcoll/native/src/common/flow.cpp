@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -52,20 +53,70 @@ void PairIndex::reserve(std::size_t pairs) {
 }
 
 FlowNetwork::FlowNetwork(const Graph& graph) : FlowNetwork(graph.num_nodes) {
+  const auto in_order = [](const Arc& a, const Arc& b) {
+    return ends(a.tail, a.head) < ends(b.tail, b.head);
+  };
+  if (std::ranges::adjacent_find(graph.arcs, std::not_fn(in_order)) == graph.arcs.end()) {
+    add_sorted(graph.arcs);
+    return;
+  }
   index_.reserve(2 * graph.arcs.size());
   for (const Arc& arc : graph.arcs) add(arc.tail, arc.head, arc.capacity);
 }
 
+// Adds to a network without arcs what add() would, in one pass. Of an arc from a node to an earlier
+// one, the opposite has come before, if there is one: the heads that a node is asked for rise.
+void FlowNetwork::add_sorted(const IndexedVector<Arc>& arcs) {
+  NodeMap<int> next(num_nodes(), 0);  // by tail: the first arc that may still be asked for
+  NodeMap<int> degree(num_nodes(), 0);
+  IndexedVector<int> opposite(arcs.size(), -1), number(arcs.size(), -1);
+  for (int i = arcs.count(); i-- > 0;) next[arcs[i].tail] = i;
+  for (int i = 0; i < arcs.count(); ++i) {
+    const auto [tail, head, capacity] = arcs[i];
+    if (head < tail) {
+      int& at = next[head];
+      while (arcs[at].tail == head && arcs[at].head < tail) ++at;
+      if (arcs[at].tail == head && arcs[at].head == tail) {
+        opposite[i] = at;
+        continue;
+      }
+    }
+    ++degree[tail];
+    ++degree[head];
+  }
+  for (NodeId v = 0; v < num_nodes(); ++v) {
+    out_[v].reserve(static_cast<std::size_t>(degree[v]));
+    neighbours_[v].reserve(static_cast<std::size_t>(degree[v]));
+  }
+  make_room(head_, 2 * arcs.size());
+  make_room(capacity_, 2 * arcs.size());
+  for (int i = 0; i < arcs.count(); ++i) {
+    if (opposite[i] < 0) {
+      number[i] = append(arcs[i].tail, arcs[i].head);
+    } else {
+      number[i] = number[opposite[i]] ^ 1;
+    }
+    capacity_[number[i]] += arcs[i].capacity;
+  }
+  is_indexed_ = false;
+}
+
+int FlowNetwork::append(NodeId tail, NodeId head) {
+  const int arc = num_arcs();
+  head_.insert(head_.end(), {head, tail});
+  capacity_.insert(capacity_.end(), {0, 0});
+  out_[tail].push_back(arc);
+  out_[head].push_back(arc ^ 1);
+  neighbours_[tail].push_back(head);
+  neighbours_[head].push_back(tail);
+  return arc;
+}
+
 int FlowNetwork::add(NodeId tail, NodeId head, Amount capacity) {
+  if (!is_indexed_) index();
   int arc = find(tail, head);
   if (arc < 0) {
-    arc = num_arcs();
-    head_.insert(head_.end(), {head, tail});
-    capacity_.insert(capacity_.end(), {0, 0});
-    out_[tail].push_back(arc);
-    out_[head].push_back(arc ^ 1);
-    neighbours_[tail].push_back(head);
-    neighbours_[head].push_back(tail);
+    arc = append(tail, head);
     index_.insert(tail, head, arc);
     index_.insert(head, tail, arc ^ 1);
   }
@@ -79,7 +130,23 @@ void FlowNetwork::expect(std::size_t pairs) {
   index_.reserve(head_.size() + 2 * pairs);
 }
 
-int FlowNetwork::find(NodeId tail, NodeId head) const { return index_.find(tail, head); }
+// Without the index by the shorter of two lists: switches have long ones.
+int FlowNetwork::find(NodeId tail, NodeId head) const {
+  if (is_indexed_) return index_.find(tail, head);
+  const bool from_tail = out_[tail].size() <= out_[head].size();
+  const NodeId node = from_tail ? tail : head;
+  const auto place = std::ranges::find(neighbours_[node], from_tail ? head : tail);
+  if (place == neighbours_[node].end()) return -1;
+  const int arc = out_[node][static_cast<std::size_t>(place - neighbours_[node].begin())];
+  return from_tail ? arc : arc ^ 1;
+}
+
+// Most networks are searched only, and no arc is added to them.
+void FlowNetwork::index() {
+  is_indexed_ = true;
+  index_.reserve(head_.size());
+  for (int arc = 0; arc < num_arcs(); ++arc) index_.insert(tail(arc), head(arc), arc);
+}
 
 std::vector<Arc> FlowNetwork::arcs() const {
   std::vector<Arc> arcs;

@@ -64,11 +64,16 @@ class FlowNetwork {
   std::vector<Arc> arcs() const;
 
  private:
+  void add_sorted(const IndexedVector<Arc>& arcs);
+  int append(NodeId tail, NodeId head);
+  void index();
+
   IndexedVector<NodeId> head_;
   IndexedVector<Amount> capacity_;
   NodeMap<std::vector<int>> out_;
   NodeMap<std::vector<NodeId>> neighbours_;
   PairIndex index_;
+  bool is_indexed_ = true;  // whether index_ has all arcs
 };
 
 // A flow of supplies towards a sink. The sink may move, and capacities and supplies may change
