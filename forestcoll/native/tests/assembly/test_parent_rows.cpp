@@ -63,9 +63,11 @@ int pages_behind(const NodeId* address, std::size_t count) {
 // 128 kB at a time, before and after the block has grown and moved.
 void large_blocks_get_pages_in_advance() {
   if (!is_supported()) return;
-  constexpr std::size_t kColumns = 4096, kPages = 32;
+  constexpr std::size_t kColumns = 4096;
+  constexpr int kPages = 32;
   ParentRows rows(kColumns);
-  CHECK(pages_behind(rows.append().data(), 2 * kPages) == kPages + 1);
+  const int there = pages_behind(rows.append().data(), std::size_t{2} * kPages);
+  CHECK(there >= kPages && there <= kPages + 1);  // not all 64
   std::size_t in_advance = 0;
   for (std::size_t i = 1; i < kColumns + 100; ++i) {
     const auto row = rows.append();
