@@ -240,8 +240,119 @@ void Assembler::assemble() {
   built_ += multiplicity_;
 }
 
+// What follows is done a million times in a forest of 4096 nodes. Functions that are not inline are
+// called through a table in shared objects.
+
+inline std::span<Assembler::Stock> Assembler::stock_of(std::size_t position) {
+  const std::size_t first = first_stock_[position];
+  return std::span(stock_).subspan(first, first_stock_[position + 1] - first);
+}
+
+// The fullest batch rooted at the item at a position.
+inline std::size_t Assembler::take_batch(int set, std::size_t position) {
+  const auto stock = stock_of(position);
+  if (stock.empty() || stock.front().left == 0) {
+    fail(set, "has fewer trees rooted at its item " +
+                  std::to_string(position - inside_[set].position) +
+                  " than start in it or enter it");
+  }
+  multiplicity_ = std::min(multiplicity_, stock.front().left);
+  taken_stock_.push_back(position);
+  return index(stock.front().batch);
+}
+
+// The first of the links that leave from where the tree enters an item, as all other nodes of it
+// are deeper. Links are sorted by tail, and mostly one leaves from every node.
+inline const Assembler::Supply* Assembler::leaving(const Behind& links, std::size_t from) const {
+  const NodeId entry = entry_[from];
+  if (entry < 0) return nullptr;
+  const Supply* const first = supply_.data() + links.first;
+  int i = std::min(entry - nesting_.smallest(from), links.live - 1);
+  while (i > 0 && first[i - 1].tail >= entry) --i;
+  while (i < links.live && first[i].tail < entry) ++i;
+  return i < links.live && first[i].tail == entry ? first + i : nullptr;
+}
+
+// The first of the links that leave from nearest to the root.
+inline const Assembler::Supply* Assembler::nearest(const Behind& links) const {
+  const Supply* const first = supply_.data() + links.first;
+  // Depth and place as one number: which link is the best so far can hardly be predicted.
+  std::uint64_t least = ~std::uint64_t{0};
+  for (int i = 0; i < links.live; ++i) {
+    const auto depth = static_cast<std::uint32_t>(depth_[first[i].tail]);
+    least = std::min(least, std::uint64_t{depth} << 32 | static_cast<std::uint32_t>(i));
+  }
+  return first + static_cast<std::uint32_t>(least);
+}
+
+// The first of the links that carry most of the batch, and of these leave from nearest to the root.
+const Assembler::Supply* Assembler::fullest(Behind& links) const {
+  const Supply* const first = supply_.data() + links.first;
+  const Supply* best = first;
+  Amount most = std::min(best->left, multiplicity_);
+  int depth = depth_[best->tail];
+  links.least = first->left;
+  for (const Supply* link = first + 1; link < first + links.live; ++link) {
+    links.least = std::min(links.least, link->left);
+    const Amount amount = std::min(link->left, multiplicity_);
+    const int depth_here = depth_[link->tail];
+    const bool better = (amount > most) | ((amount == most) & (depth_here < depth));
+    best = better ? link : best;
+    most = better ? amount : most;
+    depth = better ? depth_here : depth;
+  }
+  return best;
+}
+
+// Takes a link for a contracted edge from the item at a position: one that carries the whole batch,
+// from a node near the root.
+inline const Assembler::Supply& Assembler::take_link(int set, std::size_t edge, std::size_t from) {
+  Behind& links = behind_[edge];
+  if (links.live == 0) fail(set, "needs more trees over a contracted edge than its links carry");
+  const Supply* best = links.least >= multiplicity_ ? leaving(links, from) : fullest(links);
+  if (best == nullptr) best = nearest(links);
+  multiplicity_ = std::min(multiplicity_, best->left);
+  taken_links_.push_back({edge, static_cast<std::size_t>(best - supply_.data())});
+  return *best;
+}
+
+// A size that is known, not 0, spares a loop of few turns in each set.
+template <std::size_t known_size>
+inline void Assembler::copy_run(std::span<const NodeId> parents, std::span<const int> below,
+                                NodeId first, const Entry& entry) {
+  const std::size_t size = known_size > 0 ? known_size : parents.size();
+  NodeId* const parent_here = parent_.data() + first;
+  for (std::size_t i = 0; i < size; ++i) parent_here[i] = first + parents[i];
+  if (entry.ends) return;
+  int* const depth_here = depth_.data() + first;
+  for (std::size_t i = 0; i < size; ++i) depth_here[i] = entry.depth + below[i];
+}
+
+// Copies a tree of nodes around the one where it is entered.
+inline void Assembler::copy(const Inside& inside, std::size_t batch, const Entry& entry) {
+  const Copies& copies = copies_[inside.shape];
+  const auto size = index(forest_.shapes[inside.shape].num_items);
+  const std::span parents = copies.parents.subspan(batch * size, size);
+  const std::span below = std::span(copies.below).subspan(batch * size, size);
+  if (inside.is_run && size == 8) {
+    copy_run<8>(parents, below, inside.first, entry);
+  } else if (inside.is_run && size == 16) {
+    copy_run<16>(parents, below, inside.first, entry);
+  } else if (inside.is_run) {
+    copy_run<0>(parents, below, inside.first, entry);
+  } else {
+    for (std::size_t i = 0; i < size; ++i) {
+      const NodeId node = nesting_.smallest(inside.position + i);
+      if (parents[i] >= 0) parent_[node] = nesting_.smallest(inside.position + index(parents[i]));
+      depth_[node] = entry.depth + below[i];
+    }
+  }
+  parent_[entry.node] = entry.parent;
+  max_depth_ = std::max(max_depth_, entry.depth + copies.most[batch]);
+}
+
 // Spans a set from the node where the tree starts or enters.
-void Assembler::enter(int set, const Entry& entry) {
+inline void Assembler::enter(int set, const Entry& entry) {
   const Inside& inside = inside_[set];
   if (!inside.is_plain) return span_from(set, entry);
   const std::size_t batch =
@@ -279,54 +390,6 @@ void Assembler::span_from(int set, const Entry& entry) {
   }
 }
 
-// The fullest batch rooted at the item at a position.
-std::size_t Assembler::take_batch(int set, std::size_t position) {
-  const auto stock = stock_of(position);
-  if (stock.empty() || stock.front().left == 0) {
-    fail(set, "has fewer trees rooted at its item " +
-                  std::to_string(position - inside_[set].position) +
-                  " than start in it or enter it");
-  }
-  multiplicity_ = std::min(multiplicity_, stock.front().left);
-  taken_stock_.push_back(position);
-  return index(stock.front().batch);
-}
-
-// Copies a tree of nodes around the one where it is entered.
-void Assembler::copy(const Inside& inside, std::size_t batch, const Entry& entry) {
-  const Copies& copies = copies_[inside.shape];
-  const auto size = index(forest_.shapes[inside.shape].num_items);
-  const std::span parents = copies.parents.subspan(batch * size, size);
-  const std::span below = std::span(copies.below).subspan(batch * size, size);
-  if (inside.is_run && size == 8) {
-    copy_run<8>(parents, below, inside.first, entry);
-  } else if (inside.is_run && size == 16) {
-    copy_run<16>(parents, below, inside.first, entry);
-  } else if (inside.is_run) {
-    copy_run<0>(parents, below, inside.first, entry);
-  } else {
-    for (std::size_t i = 0; i < size; ++i) {
-      const NodeId node = nesting_.smallest(inside.position + i);
-      if (parents[i] >= 0) parent_[node] = nesting_.smallest(inside.position + index(parents[i]));
-      depth_[node] = entry.depth + below[i];
-    }
-  }
-  parent_[entry.node] = entry.parent;
-  max_depth_ = std::max(max_depth_, entry.depth + copies.most[batch]);
-}
-
-// A size that is known, not 0, spares a loop of few turns in each set.
-template <std::size_t known_size>
-void Assembler::copy_run(std::span<const NodeId> parents, std::span<const int> below, NodeId first,
-                         const Entry& entry) {
-  const std::size_t size = known_size > 0 ? known_size : parents.size();
-  NodeId* const parent_here = parent_.data() + first;
-  for (std::size_t i = 0; i < size; ++i) parent_here[i] = first + parents[i];
-  if (entry.ends) return;
-  int* const depth_here = depth_.data() + first;
-  for (std::size_t i = 0; i < size; ++i) depth_here[i] = entry.depth + below[i];
-}
-
 // Copies the only tree of all nodes. Depths of -1 are unknown.
 void Assembler::copy(std::span<const NodeId> parent) {
   std::ranges::copy(parent, parent_.begin());
@@ -348,66 +411,6 @@ void Assembler::find_depths() {
 int Assembler::tree_depth() {
   if (is_one_packing()) find_depths();
   return max_depth_;
-}
-
-// Takes a link for a contracted edge from the item at a position: one that carries the whole batch,
-// from a node near the root.
-const Assembler::Supply& Assembler::take_link(int set, std::size_t edge, std::size_t from) {
-  Behind& links = behind_[edge];
-  if (links.live == 0) fail(set, "needs more trees over a contracted edge than its links carry");
-  const Supply* best = links.least >= multiplicity_ ? leaving(links, from) : fullest(links);
-  if (best == nullptr) best = nearest(links);
-  multiplicity_ = std::min(multiplicity_, best->left);
-  taken_links_.push_back({edge, static_cast<std::size_t>(best - supply_.data())});
-  return *best;
-}
-
-// The first of the links that leave from where the tree enters an item, as all other nodes of it
-// are deeper. Links are sorted by tail, and mostly one leaves from every node.
-const Assembler::Supply* Assembler::leaving(const Behind& links, std::size_t from) const {
-  const NodeId entry = entry_[from];
-  if (entry < 0) return nullptr;
-  const Supply* const first = supply_.data() + links.first;
-  int i = std::min(entry - nesting_.smallest(from), links.live - 1);
-  while (i > 0 && first[i - 1].tail >= entry) --i;
-  while (i < links.live && first[i].tail < entry) ++i;
-  return i < links.live && first[i].tail == entry ? first + i : nullptr;
-}
-
-// The first of the links that leave from nearest to the root.
-const Assembler::Supply* Assembler::nearest(const Behind& links) const {
-  const Supply* const first = supply_.data() + links.first;
-  // Depth and place as one number: which link is the best so far can hardly be predicted.
-  std::uint64_t least = ~std::uint64_t{0};
-  for (int i = 0; i < links.live; ++i) {
-    const auto depth = static_cast<std::uint32_t>(depth_[first[i].tail]);
-    least = std::min(least, std::uint64_t{depth} << 32 | static_cast<std::uint32_t>(i));
-  }
-  return first + static_cast<std::uint32_t>(least);
-}
-
-// The first of the links that carry most of the batch, and of these leave from nearest to the root.
-const Assembler::Supply* Assembler::fullest(Behind& links) const {
-  const Supply* const first = supply_.data() + links.first;
-  const Supply* best = first;
-  Amount most = std::min(best->left, multiplicity_);
-  int depth = depth_[best->tail];
-  links.least = first->left;
-  for (const Supply* link = first + 1; link < first + links.live; ++link) {
-    links.least = std::min(links.least, link->left);
-    const Amount amount = std::min(link->left, multiplicity_);
-    const int depth_here = depth_[link->tail];
-    const bool better = (amount > most) | ((amount == most) & (depth_here < depth));
-    best = better ? link : best;
-    most = better ? amount : most;
-    depth = better ? depth_here : depth;
-  }
-  return best;
-}
-
-std::span<Assembler::Stock> Assembler::stock_of(std::size_t position) {
-  const std::size_t first = first_stock_[position];
-  return std::span(stock_).subspan(first, first_stock_[position + 1] - first);
 }
 
 // Subtracts the finished batch from everything it used.
