@@ -47,7 +47,7 @@ Assembler::Assembler(FactoredForest forest)
       steps_(forest_.shapes.size()),
       copies_(forest_.shapes.size()),
       uses_(forest_.shapes.size()),
-      parent_(forest_.trees.size(), -1),
+      scratch_(forest_.trees.size(), -1),
       depth_(forest_.trees.size(), 0),
       entry_(nesting_.num_positions(), -1) {
   rotated_ = RotatedBoxes::find(forest_, nesting_);
@@ -196,8 +196,9 @@ void Assembler::expect_used_up(int set, const ContractedEdges& edges) const {
   }
 }
 
-bool Assembler::next() {
-  if (rotated_) return next_rotated();
+bool Assembler::next(std::span<NodeId> row) {
+  if (rotated_) return next_rotated(row);
+  parent_ = row.empty() ? scratch_.data() : row.data();
   if (at_start_) {
     at_start_ = false;
     root_ = 0;
@@ -215,18 +216,14 @@ bool Assembler::next() {
   return true;
 }
 
-bool Assembler::next_rotated() {
+bool Assembler::next_rotated(std::span<NodeId> row) {
   if (!rotated_->next()) return false;
   root_ = rotated_->root();
   multiplicity_ = rotated_->multiplicity();
   max_depth_ = rotated_->tree_depth();
   built_ += multiplicity_;
+  if (!row.empty()) rotated_->write_parents(row);
   return true;
-}
-
-void Assembler::write_parents(std::span<NodeId> row) const {
-  if (rotated_) return rotated_->write_parents(row);
-  std::ranges::copy(parent_, row.begin());
 }
 
 void Assembler::assemble() {
@@ -321,7 +318,7 @@ template <std::size_t known_size>
 inline void Assembler::copy_run(std::span<const NodeId> parents, std::span<const int> below,
                                 NodeId first, const Entry& entry) {
   const std::size_t size = known_size > 0 ? known_size : parents.size();
-  NodeId* const parent_here = parent_.data() + first;
+  NodeId* const parent_here = parent_ + first;
   for (std::size_t i = 0; i < size; ++i) parent_here[i] = first + parents[i];
   if (entry.ends) return;
   int* const depth_here = depth_.data() + first;
@@ -392,14 +389,14 @@ void Assembler::span_from(int set, const Entry& entry) {
 
 // Copies the only tree of all nodes. Depths of -1 are unknown.
 void Assembler::copy(std::span<const NodeId> parent) {
-  std::ranges::copy(parent, parent_.begin());
+  std::ranges::copy(parent, parent_);
   std::ranges::fill(depth_, -1);
   depth_[root_] = 0;
 }
 
 // Depths in the copied tree of all nodes; at first only the root's is known.
 void Assembler::find_depths() {
-  for (NodeId node = 0; node < parent_.count(); ++node) {
+  for (NodeId node = 0; node < depth_.count(); ++node) {
     NodeId at = node;
     for (path_.clear(); depth_[at] < 0; at = parent_[at]) path_.push_back(at);
     int depth = depth_[at];

@@ -38,7 +38,8 @@ bool provided([[maybe_unused]] const NodeId* begin, [[maybe_unused]] const NodeI
 ParentRows::~ParentRows() { std::free(data_); }
 
 void ParentRows::grow() {
-  room_ += room_ / 8 + columns_;  // every node has at least one tree
+  // Every node has at least one tree, and one more row finds that there is none.
+  room_ += room_ / 8 + columns_ + 1;
   void* larger = std::realloc(data_, room_ * columns_ * sizeof(NodeId));
   if (larger == nullptr) throw std::bad_alloc();
   data_ = static_cast<NodeId*>(larger);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -81,10 +82,11 @@ class Expansion {
     std::vector<NodeId> root;
     std::vector<Amount> multiplicity;
     ParentRows parents(nodes_);
-    step(most, progress, [&] {
+    const auto row = [&] { return parents.next(); };
+    step(most, progress, row, [&] {
       root.push_back(assembler_.root());
       multiplicity.push_back(assembler_.multiplicity());
-      assembler_.write_parents(parents.append());
+      parents.keep();
     });
     return std::tuple(array_of(std::move(root)), array_of(std::move(multiplicity)),
                       handed_over(parents, nodes_));
@@ -97,7 +99,7 @@ class Expansion {
     std::vector<Amount> multiplicity;
     std::vector<std::int32_t> batch;
     assembler_.name_batches();
-    step(std::numeric_limits<std::int64_t>::max(), progress, [&] {
+    step(std::numeric_limits<std::int64_t>::max(), progress, no_row, [&] {
       root.push_back(assembler_.root());
       multiplicity.push_back(assembler_.multiplicity());
       batch.push_back(assembler_.batch());
@@ -109,7 +111,7 @@ class Expansion {
   auto take_depths(std::int64_t most, Callback progress) {
     std::vector<Amount> multiplicity;
     std::vector<std::int32_t> tree_depth;
-    step(most, progress, [&] {
+    step(most, progress, no_row, [&] {
       multiplicity.push_back(assembler_.multiplicity());
       tree_depth.push_back(assembler_.tree_depth());
     });
@@ -117,10 +119,12 @@ class Expansion {
   }
 
  private:
-  template <typename Visit>
-  void step(std::int64_t most, const Callback& progress, Visit visit) {
+  static std::span<NodeId> no_row() { return {}; }
+
+  template <typename Row, typename Visit>
+  void step(std::int64_t most, const Callback& progress, Row row, Visit visit) {
     run(progress, [&](Progress report) {
-      for (std::int64_t taken = 0; taken < most && assembler_.next(); ++taken) {
+      for (std::int64_t taken = 0; taken < most && assembler_.next(row()); ++taken) {
         visit();
         report(assembler_.trees_built(), all_trees_);
       }

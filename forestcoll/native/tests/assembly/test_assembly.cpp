@@ -21,9 +21,8 @@ namespace assembly_tests {
 
 // The depth of each assembled tree is that of its deepest node.
 void check_depths(const FactoredForest& forest) {
-  for (Assembler trees(forest); trees.next();) {
-    NodeMap<NodeId> parent(forest.trees.size());
-    trees.write_parents(parent);
+  NodeMap<NodeId> parent(forest.trees.size());
+  for (Assembler trees(forest); trees.next(parent);) {
     CHECK(trees.tree_depth() == deepest({{trees.root(), trees.multiplicity(), parent}}));
   }
 }

@@ -21,7 +21,8 @@ namespace parent_rows_tests {
 void rows_stay_as_they_were_written(std::size_t columns, std::size_t count) {
   ParentRows rows(columns);
   for (std::size_t i = 0; i < count; ++i) {
-    const auto row = rows.append();
+    const auto row = rows.next();
+    rows.keep();
     CHECK(row.size() == columns);
     for (std::size_t j = 0; j < columns; ++j) row[j] = static_cast<NodeId>(i + j);
   }
@@ -66,11 +67,12 @@ void large_blocks_get_pages_in_advance() {
   constexpr std::size_t kColumns = 4096;
   constexpr int kPages = 32;
   ParentRows rows(kColumns);
-  const int there = pages_behind(rows.append().data(), std::size_t{2} * kPages);
+  const int there = pages_behind(rows.next().data(), std::size_t{2} * kPages);
   CHECK(there >= kPages && there <= kPages + 1);  // not all 64
   std::size_t in_advance = 0;
   for (std::size_t i = 1; i < kColumns + 100; ++i) {
-    const auto row = rows.append();
+    const auto row = rows.next();
+    rows.keep();
     in_advance += pages_behind(&row[kColumns - 1] + 2, 1) == 1 ? 1 : 0;
     row[0] = 0;
   }

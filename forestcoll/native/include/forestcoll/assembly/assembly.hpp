@@ -30,13 +30,13 @@ class Assembler {
   Assembler(const Assembler&) = delete;
   Assembler& operator=(const Assembler&) = delete;
 
-  // Moves on to the next batch; false after the last one. Throws InvalidInput, naming the set, if
-  // a set has no batch left, a contracted edge no load, or the last tree leaves any unspent.
-  bool next();
+  // Moves on to the next batch; false after the last one. The parents of its tree are written to
+  // `row`, if one is given: -1 at the root. Throws InvalidInput, naming the set, if a set has no
+  // batch left, a contracted edge no load, or the last tree leaves any unspent.
+  bool next(std::span<NodeId> row = {});
 
   NodeId root() const { return root_; }
   Amount multiplicity() const { return multiplicity_; }
-  void write_parents(std::span<NodeId> row) const;  // -1 at the root
   int tree_depth();
   Amount trees_built() const { return built_; }
 
@@ -97,7 +97,7 @@ class Assembler {
   void prepare(const Shape& shape, std::span<const ContractedEdges::Edge> edges);
   void prepare(int set, const ContractedEdges& edges);
   void expect_used_up(int set, const ContractedEdges& edges) const;
-  bool next_rotated();
+  bool next_rotated(std::span<NodeId> row);
   void assemble();
   // Where a tree enters an item, and its depth there. In what `ends`, no more depths are read.
   struct Entry {
@@ -149,7 +149,8 @@ class Assembler {
   bool at_start_ = true;
   bool named_only_ = false;
   int batch_ = -1;
-  NodeMap<NodeId> parent_;
+  NodeMap<NodeId> scratch_;   // the parents, unless they are written to a row
+  NodeId* parent_ = nullptr;  // by node, of the present tree
   NodeMap<int> depth_;
   std::vector<NodeId>
       entry_;  // by position; -1 in sets where other nodes may be as near to the root

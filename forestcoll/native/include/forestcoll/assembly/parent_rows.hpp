@@ -19,13 +19,14 @@ class ParentRows {
   ParentRows(const ParentRows&) = delete;
   ParentRows& operator=(const ParentRows&) = delete;
 
-  // A row to be written.
-  std::span<NodeId> append() {
+  // The next row, to be written. It counts once it is kept.
+  std::span<NodeId> next() {
     if (rows_ == room_) grow();
     const std::size_t end = (rows_ + 1) * columns_;
     if (end > provided_) provide(end);
-    return {data_ + rows_++ * columns_, columns_};
+    return {data_ + rows_ * columns_, columns_};
   }
+  void keep() { ++rows_; }
 
   std::size_t num_rows() const { return rows_; }
   // Hands over the rows, to be freed by std::free.
