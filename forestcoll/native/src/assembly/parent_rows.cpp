@@ -38,8 +38,9 @@ bool provided([[maybe_unused]] const NodeId* begin, [[maybe_unused]] const NodeI
 ParentRows::~ParentRows() { std::free(data_); }
 
 void ParentRows::grow() {
-  // Every node has at least one tree, and one more row finds that there is none.
-  room_ += room_ / 8 + columns_ + 1;
+  // Every node has at least one tree, often one in all. What is not written takes no memory, but
+  // to move a block takes time.
+  room_ += std::max(room_, columns_) / 8 + columns_ + 1;
   void* larger = std::realloc(data_, room_ * columns_ * sizeof(NodeId));
   if (larger == nullptr) throw std::bad_alloc();
   data_ = static_cast<NodeId*>(larger);
