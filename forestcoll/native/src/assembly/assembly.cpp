@@ -254,7 +254,7 @@ inline std::size_t Assembler::take_batch(int set, std::size_t position) {
                   " than start in it or enter it");
   }
   multiplicity_ = std::min(multiplicity_, stock.front().left);
-  taken_stock_.push_back(position);
+  taken_stock_.push_back(stock);
   return index(stock.front().batch);
 }
 
@@ -412,9 +412,7 @@ int Assembler::tree_depth() {
 
 // Subtracts the finished batch from everything it used.
 void Assembler::settle() {
-  for (const std::size_t position : taken_stock_) {
-    subtract_from_top(stock_of(position), multiplicity_);
-  }
+  for (const std::span<Stock> stock : taken_stock_) subtract_from_top(stock, multiplicity_);
   for (const auto& [edge, place] : taken_links_) {
     Behind& links = behind_[edge];
     const Amount left = supply_[place].left -= multiplicity_;

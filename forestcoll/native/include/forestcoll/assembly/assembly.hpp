@@ -154,7 +154,7 @@ class Assembler {
   NodeMap<int> depth_;
   std::vector<NodeId>
       entry_;  // by position; -1 in sets where other nodes may be as near to the root
-  std::vector<std::size_t> taken_stock_;  // positions
+  std::vector<std::span<Stock>> taken_stock_;
   std::vector<Taken> taken_links_;
   std::vector<NodeId> path_;  // scratch of find_depths()
 };
