@@ -262,7 +262,6 @@ inline std::size_t Assembler::take_batch(int set, std::size_t position) {
 // are deeper. Links are sorted by tail, and mostly one leaves from every node.
 inline const Assembler::Supply* Assembler::leaving(const Behind& links, std::size_t from) const {
   const NodeId entry = entry_[from];
-  if (entry < 0) return nullptr;
   const Supply* const first = supply_.data() + links.first;
   int i = std::min(entry - nesting_.smallest(from), links.live - 1);
   while (i > 0 && first[i - 1].tail >= entry) --i;
@@ -365,11 +364,8 @@ void Assembler::span_from(int set, const Entry& entry) {
   const bool is_whole = set + 1 == forest_.family.num_sets();
   const auto arrive = [&](std::size_t position, const Entry& at) {
     const int child = nesting_.child(position);
-    if (child >= 0) {
-      entry_[position] = inside_[child].is_plain ? at.node : -1;
-      return enter(child, at);
-    }
     entry_[position] = at.node;
+    if (child >= 0) return enter(child, at);
     parent_[at.node] = at.parent;
     depth_[at.node] = at.depth;
     max_depth_ = std::max(max_depth_, at.depth);

@@ -152,8 +152,7 @@ class Assembler {
   NodeMap<NodeId> scratch_;   // the parents, unless they are written to a row
   NodeId* parent_ = nullptr;  // by node, of the present tree
   NodeMap<int> depth_;
-  std::vector<NodeId>
-      entry_;  // by position; -1 in sets where other nodes may be as near to the root
+  std::vector<NodeId> entry_;  // by position: where the present tree enters the item
   std::vector<std::span<Stock>> taken_stock_;
   std::vector<Taken> taken_links_;
   std::vector<NodeId> path_;  // scratch of find_depths()
