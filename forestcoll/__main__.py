@@ -7,6 +7,7 @@ import os
 import sys
 
 from forestcoll.own_packages import prefer_ours
+from forestcoll.solver.late_numpy import keep_parts_late
 
 __all__ = ["main"]
 
@@ -18,6 +19,7 @@ _ALLOCATIONS = 500_000
 def main() -> None:
     """Load the command line and run it; 130 if Ctrl-C comes first."""
     prefer_ours()
+    keep_parts_late()
     # More threads of linear algebra take 0.1 s of CPU to start, and round sums in another order.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     gc.set_threshold(_ALLOCATIONS, 20, 20)
@@ -28,6 +30,8 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.stderr.write("error: interrupted\n")
         sys.exit(130)
+    finally:
+        gc.freeze()  # the last collection at exit would look at every object, for nothing
 
 
 if __name__ == "__main__":

@@ -16,29 +16,32 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from forestcoll.bounded_depth.depth_limit import schedule_within
-from forestcoll.core.pipeline import EXPLICIT, FACTORED, PAPER_STAGES, STAGES
+from forestcoll.allreduce.collective_schedule import schedule_of
+from forestcoll.core.pipeline import EXPLICIT, FACTORED, PAPER_STAGES, STAGES, Form
 from forestcoll.core.stopwatch import Progress, Stopwatch, within
 from forestcoll.errors import UnsupportedError
-from forestcoll.in_network.collectives import InNetwork, in_network
-from forestcoll.in_network.pruning import Traffic
 from forestcoll.problem.options import METHODS, Options
 from forestcoll.problem.request import Request, usable_cores
-from forestcoll.schedule.allreduce import TreeSchedule
+from forestcoll.schedule.allreduce import Allreduce, TreeSchedule
+from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest
 from forestcoll.topology.in_brief import InBrief
 from forestcoll.topology.spec import Network
 
 if TYPE_CHECKING:
     from forestcoll.forest_over_time.timed_forests import TimedSchedule
+    from forestcoll.in_network.collectives import InNetwork
+    from forestcoll.in_network.pruning import Traffic
 
 __all__ = [
     "METHODS", "PAPER_STAGES", "STAGES", "Generated", "Options", "Progress", "generate",
     "generate_factored", "generate_factored_timed", "generate_multicast", "generate_timed",
     "usable_cores",
 ]  # fmt: skip
+
+F = TypeVar("F", Forest, FactoredForest)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -185,11 +188,21 @@ def generate(
         timed = TimedForests(request, asked.alpha, clock).at(asked.size_bytes)
         return Generated(timed.schedule, asked, clock.seconds, timed=timed)
     if asked.multicast:
+        from forestcoll.in_network.collectives import in_network  # seldom asked for, as depths are
+
         schedule, seconds, saved = in_network(request, progress)
         return Generated(schedule, asked, seconds, saved)
     if asked.factored:
-        return Generated(schedule_within(request, FACTORED, clock), asked, clock.seconds)
-    return Generated(schedule_within(request, EXPLICIT, clock), asked, clock.seconds)
+        return Generated(_within_depth(request, FACTORED, clock), asked, clock.seconds)
+    return Generated(_within_depth(request, EXPLICIT, clock), asked, clock.seconds)
+
+
+def _within_depth(request: Request, form: Form[F], clock: Stopwatch) -> F | Allreduce[F]:
+    if request.options.max_depth is None:
+        return schedule_of(request, form, clock)
+    from forestcoll.bounded_depth.depth_limit import schedule_within
+
+    return schedule_within(request, form, clock)
 
 
 # --- names of earlier versions ------------------------------------------------------------------
@@ -217,6 +230,8 @@ def generate_factored_timed(topology: Network, **given: Any) -> tuple[Any, dict[
 
 def generate_multicast(topology: Network, **given: Any) -> InNetwork:
     """Return what ``generate(topology, multicast=True)`` makes; deprecated."""
+    from forestcoll.in_network.collectives import InNetwork
+
     _deprecated("generate_multicast(t) is generate(t, multicast=True)")
     made = generate(topology, **given, multicast=True)
     schedule: Any = made.schedule

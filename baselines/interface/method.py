@@ -22,6 +22,7 @@ from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.schedule.steps import StepSchedule
+from forestcoll.topology.model import Topology
 from forestcoll.topology.spec import Network, as_topology
 
 __all__ = ["Method", "Schedule"]
@@ -60,6 +61,8 @@ class Method:
         Supported collectives; the first is the default.
     notes : str
         Differences from the source, and omissions.
+    noted : callable
+        Whether the notes are of a network; they are of all if not given.
     libraries : tuple of str
         Modules that it imports on first use, which takes up to 1 s. Time measurements import them
         beforehand.
@@ -72,6 +75,11 @@ class Method:
     collectives: tuple[str, ...]
     notes: str = ""
     libraries: tuple[str, ...] = ()
+    noted: Callable[[Topology], bool] | None = field(default=None, repr=False)
+
+    def notes_on(self, topology: Topology) -> str:
+        """Return the notes as far as they are of a network."""
+        return self.notes if self.noted is None or self.noted(topology) else ""
 
     def load_libraries(self) -> None:
         """Import the modules that would be imported on first use.

@@ -39,7 +39,7 @@ from baselines.interface.supported import check_supported
 from baselines.networks.boxes import gpus_by_box
 from baselines.networks.hamiltonian import find_paths
 from baselines.networks.nic_attachment import find_nic_attachments
-from baselines.networks.ports import Ports
+from baselines.networks.ports import Ports, has_direct_links
 from baselines.networks.rails import Starts, rails_of
 from baselines.networks.switch_paths import check_size, router_of
 from forestcoll.errors import InvalidParameterError, UnsupportedError
@@ -231,6 +231,7 @@ METHODS = (
         generate=generate,
         collectives=("allreduce",),
         notes="direct links (xGMI): chains are searched for",
+        noted=has_direct_links,
         libraries=("networkx",),
     ),
     Method(

@@ -38,6 +38,7 @@ from baselines.interface.method import Method
 from baselines.interface.supported import GATHERING
 from baselines.networks.boxes import gpus_by_box
 from baselines.networks.nic_attachment import find_nic_attachments, ring_counts
+from baselines.networks.ports import has_direct_links
 from baselines.networks.ring_attachment import AttachmentLayout
 from baselines.networks.ring_layout import Layout, Ring, hops, lay_all
 from baselines.networks.switch_paths import build_forest, check_size, router_of
@@ -273,6 +274,7 @@ METHODS = (
         generate=generate,
         collectives=(*GATHERING, "broadcast", "reduce"),
         notes="direct links (xGMI): rings are searched for, not RCCL's hand-made ones",
+        noted=has_direct_links,
         libraries=("networkx",),
     ),
 )

@@ -11,18 +11,27 @@ import math
 from collections.abc import Sequence
 from functools import cache
 
+import numpy as np
+
 from baselines.networks.hamiltonian import Successors
 from baselines.networks.switch_paths import router_of
 from forestcoll.errors import UnsupportedError
 from forestcoll.topology.model import Topology
 
-__all__ = ["MOST_LANES", "STEEPNESS", "Ports"]
+__all__ = ["MOST_LANES", "STEEPNESS", "Ports", "has_direct_links"]
 
 MOST_LANES = 16
 """Limit on the lanes of a GPU, and so on the numbers of rings tried by default."""
 
 STEEPNESS = 4
 """Exponent of the load in the penalty: it makes busy ports expensive."""
+
+
+def has_direct_links(topology: Topology) -> bool:
+    """Whether a link leads from a GPU to a GPU."""
+    is_gpu = np.isin(np.arange(len(topology.nodes)), topology.compute)
+    tail, head = topology.link_ends
+    return bool((is_gpu[tail] & is_gpu[head]).any())
 
 
 class Ports:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -24,7 +24,6 @@ from experiments.config.points import ROOTED
 from experiments.measures.bounds import ALL, upper_bound
 from experiments.measures.plane_shares import check_planes
 from forestcoll.core.optimality import rate_bound
-from forestcoll.cut_over_time.time_search import LeastTimes
 from forestcoll.errors import (
     ForestCollError,
     InvalidParameterError,
@@ -32,9 +31,9 @@ from forestcoll.errors import (
     UnsupportedError,
     VerificationError,
 )
-from forestcoll.generation import Options, generate
 from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.problem.limits import Limits, check_seconds
+from forestcoll.problem.options import Options
 from forestcoll.problem.price_bound import PriceBound
 from forestcoll.problem.rate_bound import RateBound
 from forestcoll.problem.weights import rank_of_root, weights_for
@@ -43,8 +42,12 @@ from forestcoll.schedule.allreduce import Allreduce, AnySchedule
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.topology import Topology, group
 from forestcoll.topology.numbers import Exact
+from forestcoll.topology.shortest_paths import distances
 from forestcoll.topology.symmetry.parallel_planes import merged_planes
 from forestcoll.topology.validation import validate
+
+if TYPE_CHECKING:
+    from forestcoll.cut_over_time.time_search import LeastTimes
 
 __all__ = ["ALL", "NCCL_METHODS", "Expected", "Rate", "busbw_factor", "expected"]
 
@@ -110,6 +113,8 @@ class Expected:
         alpha_us : int, Fraction or str
             Microseconds of a hop from GPU to GPU, beside the latencies of its links.
         """
+        from forestcoll.cut_over_time.time_search import LeastTimes  # for given sizes alone
+
         rates = [one.algbw_gb_s for one in self.bounds if one.algbw_gb_s is not None]
         found = LeastTimes(
             self.topology,
@@ -340,6 +345,8 @@ def _forestcoll(
 
 
 def _made(topology: Topology, asked: Options) -> AnySchedule:
+    from forestcoll.generation import generate  # all-to-alls need none of it
+
     if not any(node.multicast for node in topology.nodes):
         return generate(topology, asked).schedule
     if asked.collective != "allreduce":
@@ -366,7 +373,7 @@ def _method(
         return clock.late(what, topology, collective)
     except ForestCollError as error:
         return _rate(what, topology, collective, None, str(error))
-    return replace(_rate(what, topology, collective, rate), differences=method.notes)
+    return replace(_rate(what, topology, collective, rate), differences=method.notes_on(topology))
 
 
 def _without_planes(topology: Topology, clock: _Clock) -> Topology:
@@ -407,14 +414,11 @@ def _farthest_us(topology: Topology, collective: str, root: str | int | None) ->
     """Return the largest latency of a shortest path that data must take: overall or at the root."""
     if not any(link.latency_us for link in topology.links):
         return Fraction(0)
-    import scipy.sparse as sp
-    from scipy.sparse.csgraph import dijkstra
-
     whole = np.lcm.reduce([link.latency_us.denominator for link in topology.links])
-    ticks = [int(link.latency_us * int(whole)) for link in topology.links]
-    places = tuple(zip(*((link.tail, link.head) for link in topology.links), strict=True))
-    graph = sp.csr_matrix((ticks, places), shape=(len(topology.nodes),) * 2)
+    ticks = np.array([int(link.latency_us * int(whole)) for link in topology.links], dtype=float)
+    nodes, (tail, head) = len(topology.nodes), topology.link_ends
     gpus = list(topology.compute)
     at = gpus if root is None else [gpus[rank_of_root(topology, root)]]
     starts, ends = (gpus, at) if collective == "reduce" else (at, gpus)
-    return Fraction(int(dijkstra(graph, indices=starts)[:, ends].max()), int(whole))
+    away = distances(nodes, tail, head, ticks, np.array(starts))[:, ends]
+    return Fraction(int(away.max()), int(whole))

@@ -172,7 +172,6 @@ def _print_rates(
 ) -> None:
     """Print bounds, rates and what binds, with those of NCCL's channels if there is a file."""
     from experiments.advice.expected import expected
-    from experiments.advice.measured.channel_rates import channel_rates
     from experiments.advice.time_limit import time_limit
     from forestcoll.cli.facts import as_json
 
@@ -180,6 +179,8 @@ def _print_rates(
     began = time.monotonic()
     rated: list[ChannelRate] = []
     if channels is not None:
+        from experiments.advice.measured.channel_rates import channel_rates
+
         of_group = network if members is None else group(network, members, idle=idle)
         with time_limit(seconds):
             rated = channel_rates(channels, of_group, collective)

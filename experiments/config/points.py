@@ -6,7 +6,6 @@ start fast.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -180,6 +179,8 @@ def identity_of(row: Mapping[str, Any]) -> str:
 
 
 def _hash(what: Mapping[str, Any]) -> str:
+    import hashlib  # loads OpenSSL; many commands only need the names of this module
+
     text = json.dumps(what, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 

@@ -20,7 +20,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "networks" / "machines.md"
 
 COMMAND = "python -m experiments.machines.machines_page"
 
-_SHOWN = ("allgather", "allreduce", "all-to-all")
+_SHOWN = ("allgather", "broadcast", "allreduce", "all-to-all")
 
 _INSIDE = {
     "switch": "{} GB/s to an NVSwitch",
@@ -60,8 +60,8 @@ def rates(rows: Iterable[RateRow]) -> str:
     """Return a table of the whole machines: bound, best method of NCCL's, share."""
     found = {(row.machine, row.collective): row for row in rows if row.state == WHOLE}
     lines = [
-        piped(("machine", "GPUs", *(f"{one}, bound" for one in _SHOWN), "NCCL's best of it")),
-        "|---|---|---|---|---|---|",
+        piped(("machine", "GPUs", *_SHOWN, "best of NCCL's, share of the bound")),
+        "|---|---|" + "---|" * (len(_SHOWN) + 1),
     ]
     for machine in dict.fromkeys(row for row, _ in found):
         own = [found[machine, collective] for collective in _SHOWN]

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from experiments.reproduction.coverage import MOST_BYTES, Coverage, Shown
-from experiments.reproduction.difference import Difference
 from forestcoll.atomic_write import write_text
 from forestcoll.bounded_read import read_text_at_most
 from forestcoll.errors import ForestCollError, InvalidExperimentError
 from forestcoll.problem.limits import MOST_THREADS
+
+# The commands import what they work with: their help needs none of it.
+if TYPE_CHECKING:
+    from experiments.reproduction.coverage import Coverage, Shown
+    from experiments.reproduction.difference import Difference
 
 __all__ = ["app"]
 
@@ -38,7 +41,15 @@ def _coverage(clone: Path) -> Coverage:
                 f"{clone} has no folder {folder!r}; stand in a clone of the repository, or name "
                 f"one by --clone"
             )
+    from experiments.reproduction.coverage import Coverage
+
     return Coverage(clone)
+
+
+def _text(file: Path) -> str:
+    from experiments.reproduction.coverage import MOST_BYTES
+
+    return read_text_at_most(file, MOST_BYTES, ForestCollError)
 
 
 @app.command()
@@ -133,7 +144,7 @@ def page(clone: Clone = Path()) -> None:
         raise InvalidExperimentError(fault)
     tables = page_tables(found)
     for file in sorted((found.root / "docs" / "papers").glob("reproduction*.md")):
-        write_text(file, updated(read_text_at_most(file, MOST_BYTES, ForestCollError), tables))
+        write_text(file, updated(_text(file), tables))
         typer.echo(f"wrote {file}")
 
 
@@ -146,7 +157,7 @@ def claims(clone: Clone = Path()) -> None:
     tables = claim_tables(read_claims())
     typer.echo("\n".join(tables["summary"]))
     for file in sorted((clone / "docs" / "papers").glob("claims*.md")):
-        write_text(file, updated(read_text_at_most(file, MOST_BYTES, ForestCollError), tables))
+        write_text(file, updated(_text(file), tables))
         typer.echo(f"wrote {file}")
 
 
@@ -157,7 +168,7 @@ def posted_runs(clone: Clone = Path()) -> None:
 
     runs = [compared(run) for run in read_runs()]
     file = clone / "docs" / "papers" / "posted-runs.md"
-    write_text(file, updated(read_text_at_most(file, MOST_BYTES, ForestCollError), runs))
+    write_text(file, updated(_text(file), runs))
     above = sum(run.share > 1 for run in runs)
     typer.echo(f"{len(runs)} runs, {above} above the bound")
     typer.echo(f"wrote {file}")

@@ -8,11 +8,13 @@ from fractions import Fraction
 from functools import cached_property
 
 from forestcoll.problem.price_bound import PriceBound
-from forestcoll.schedule.cost_model import cost
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.pipelined import flow_of_loads
 
-__all__ = ["Attained"]
+__all__ = ["MOST", "Attained"]
+
+MOST = 2**62
+"""Limit of the weights of all paths together; sums of them then fit 64 bits."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,8 @@ class Attained:
         schedule = self.schedule
         if self.loads is not None:
             return flow_of_loads(schedule.topology, self.loads, schedule.whole).time_s_per_gb
+        from forestcoll.schedule.cost_model import cost  # most makers of schedules know the loads
+
         size = schedule.topology.num_compute if schedule.demand is None else schedule.demand.bytes
         return cost(schedule).time_s_per_gb * size
 

@@ -16,14 +16,14 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.all_to_all.attained import Attained
+from forestcoll.all_to_all.attained import MOST, Attained
 from forestcoll.all_to_all.boxes.nic_chains import nic_chains
-from forestcoll.all_to_all.two_tier_flow import MOST, TwoTierRouter
-from forestcoll.all_to_all.two_tiers import two_tiers
+from forestcoll.all_to_all.two_tiers import TwoTiers, two_tiers
 from forestcoll.errors import InvalidParameterError, TimeLimitError, UnsupportedError
 from forestcoll.problem.demand import Demand
 from forestcoll.problem.price_bound import PriceBound
@@ -34,6 +34,9 @@ from forestcoll.topology.model import Topology
 from forestcoll.topology.spec import Network, as_topology
 from forestcoll.topology.symmetry.parallel_planes import Planes, merged_planes
 from forestcoll.topology.validation import validate
+
+if TYPE_CHECKING:
+    from forestcoll.all_to_all.two_tier_flow import TwoTierRouter
 
 __all__ = ["METHOD", "SECONDS", "AllToAllPlanner", "best_flow"]
 
@@ -95,7 +98,7 @@ class AllToAllPlanner:
             tiers, self._chains = two_tiers(chains.reduced), chains
             if tiers is not None and (tiers.no_uplink or tiers.no_downlink):
                 tiers = None  # over chains that GPUs share, data would meet itself on its way back
-        self._router = None if tiers is None else TwoTierRouter.of(tiers)
+        self._router = None if tiers is None else _router(tiers)
 
     def plan(self, demand: Demand | npt.ArrayLike | None = None) -> FlowSchedule:
         """Return the best schedule known for a demand, with its bound.
@@ -244,6 +247,12 @@ def _better(
         return other
     best = min(found, other, key=lambda one: one.congestion)
     return replace(best, bound=max(found.bound, other.bound, key=lambda one: one.inverse_rate))
+
+
+def _router(tiers: TwoTiers) -> TwoTierRouter:
+    from forestcoll.all_to_all.two_tier_flow import TwoTierRouter  # here: only boxes need it
+
+    return TwoTierRouter.of(tiers)
 
 
 def _over_planes(found: Attained, planes: Planes) -> FlowSchedule:

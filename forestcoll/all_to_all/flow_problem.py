@@ -15,11 +15,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from scipy.sparse.csgraph import dijkstra
 
 from forestcoll.errors import DisconnectedError, InvalidParameterError
 from forestcoll.solver.linear_program import Vector
 from forestcoll.topology.model import Topology
+from forestcoll.topology.shortest_paths import distances
 from forestcoll.topology.symmetry.automorphism import Orbits
 
 __all__ = ["FlowProblem", "flow_problem"]
@@ -103,7 +103,8 @@ class FlowProblem:
 
     def distances(self, length: Vector) -> Vector:
         """Return the distances from every rank to every node, shape (N, V)."""
-        return np.asarray(dijkstra(self.lengths(length), indices=self.sources))
+        nodes = len(self.topology.nodes)
+        return distances(nodes, self.tail, self.head, length, self.sources)
 
     def bound_gb_s(self, length: Vector) -> float:
         """Return the bound on the rate that link lengths prove.

@@ -26,7 +26,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse.csgraph import dijkstra
 
 from forestcoll.all_to_all.flow_problem import FlowProblem
 from forestcoll.solver.linear_program import Vector
@@ -99,6 +98,8 @@ def _sent(demands: FlowProblem, rank: int, weight: Vector, step: float, rate_gb_
 
 
 def _tree_load(demands: FlowProblem, rank: int, price: Vector) -> Vector:
+    from scipy.sparse.csgraph import dijkstra  # here, as programs need none of it
+
     source = int(demands.sources[rank])
     before = dijkstra(demands.lengths(price), indices=source, return_predecessors=True)[1]
     at: npt.NDArray[np.int64] = np.flatnonzero(demands.amount[rank])

@@ -13,17 +13,20 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.all_to_all.concurrent_flow import ApproximateFlow, approximate_flow
 from forestcoll.all_to_all.flow_problem import FlowProblem, flow_problem
 from forestcoll.all_to_all.linear_optimum import AllToAllOptimum, all_to_all_rate, grid_rate
 from forestcoll.errors import TimeLimitError
 from forestcoll.solver.linear_program import Settings
 from forestcoll.topology.model import Topology
 from forestcoll.topology.symmetry.automorphism import Orbits, find_orbits, no_symmetry
+
+if TYPE_CHECKING:
+    from forestcoll.all_to_all.concurrent_flow import ApproximateFlow
 
 __all__ = ["near_optimum"]
 
@@ -74,6 +77,8 @@ def _approximated(
     problem: FlowProblem, orbits: Orbits, eps: float, deadline: float
 ) -> ApproximateFlow:
     """Bring the bounds together for one source of each orbit; if they do not meet so, for all."""
+    from forestcoll.all_to_all.concurrent_flow import approximate_flow  # the program needs none
+
     if len(orbits.generators):
         try:
             folded = problem.folded(orbits)

@@ -20,11 +20,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.all_to_all.concurrent_flow import ApproximateFlow
 from forestcoll.all_to_all.flow_problem import FlowProblem
 from forestcoll.all_to_all.linear_optimum import AllToAllOptimum
 from forestcoll.all_to_all.rotated_paths import PathFamily, loads_of, routes_of
@@ -35,6 +35,9 @@ from forestcoll.schedule.forest import Routes
 from forestcoll.solver.linear_program import Vector
 from forestcoll.topology.model import Topology
 from forestcoll.topology.symmetry.stabilizer import bringing, link_orbits_around
+
+if TYPE_CHECKING:
+    from forestcoll.all_to_all.concurrent_flow import ApproximateFlow
 
 __all__ = ["WHOLE", "largest_remainders", "loaded_schedules_of", "schedule_of", "schedules_of"]
 

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.all_to_all.attained import MOST
 from forestcoll.all_to_all.boxes.hub_division import DividedData, HubDivision
 from forestcoll.all_to_all.boxes.port_side import Parts, PortSide
 from forestcoll.all_to_all.line_cuts import cut_both, divided, in_order
@@ -36,15 +37,12 @@ from forestcoll.problem.price_bound import PriceBound, boundary_prices
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Routes
 
-__all__ = ["METHOD", "MOST", "TwoTierRouter"]
+__all__ = ["METHOD", "TwoTierRouter"]
 
 METHOD = "two tiers"
 
 Ints = npt.NDArray[np.int64]
 _AnyInts = npt.NDArray[np.signedinteger[Any]]
-
-MOST = 2**62
-"""Limit of the weights of all paths together; sums of them then fit 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,11 +62,11 @@ def _allreduce(request: Request, form: Form[F], clock: Stopwatch) -> Allreduce[F
 
 
 def _improved(request: Request) -> Improved:
-    # Both load scipy, the program HiGHS too.
-    from forestcoll.allreduce.allreduce_program import improved
     from forestcoll.allreduce.orientation import oriented_allreduce
 
     if request.free_root and (oriented := oriented_allreduce(request.topology)) is not None:
         return Improved(oriented, oriented.bound)
+    from forestcoll.allreduce.allreduce_program import improved  # loads scipy and HiGHS
+
     weights = None if request.free_root else request.weights
     return improved(request.topology, weights, seconds=request.options.lp_time_limit_s)

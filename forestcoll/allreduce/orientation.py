@@ -82,13 +82,15 @@ def _orientation(topology: Topology, width: _Ints, most: int) -> _Ints | None:
     A GPU that gets too much in halves of all links returns it to its neighbours, and they to
     theirs: a flow over the halves from those above ``most`` to those below.
     """
-    import scipy.sparse as sp
-    from scipy.sparse.csgraph import maximum_flow
-
     gpus, links = topology.num_compute, topology.integer_capacities
     source, sink, each = gpus, gpus + 1, np.arange(gpus)
     received = np.bincount(links.head, width // 2, gpus).astype(np.int64)
     over, under = np.maximum(received - most, 0), np.maximum(most - received, 0)
+    if not over.any():
+        return width // 2
+    import scipy.sparse as sp  # here: its import takes longer than the rest of most commands
+    from scipy.sparse.csgraph import maximum_flow
+
     # What leaves v towards u in the flow is what v received from u and now sends there.
     tail = np.concatenate([links.tail, np.full(gpus, source), each])
     head = np.concatenate([links.head, each, np.full(gpus, sink)])

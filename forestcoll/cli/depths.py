@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from forestcoll.bounded_depth.depth_limit import DepthPoint, rate_by_depth
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.cli.facts import as_json
 from forestcoll.cli.options import (
@@ -28,8 +27,11 @@ from forestcoll.cli.options import (
 )
 from forestcoll.cli.output import progress_bars
 from forestcoll.problem.options import Options
-from forestcoll.schedule import Allreduce, verify
 from forestcoll.topology.describe import decimal
+
+# The command imports what it works with: its help needs none of it.
+if TYPE_CHECKING:
+    from forestcoll.bounded_depth.depth_limit import DepthPoint
 
 __all__ = ["show_depths"]
 
@@ -49,6 +51,9 @@ def show_depths(
     json_: Json = False,
 ) -> None:
     """List the best rate found at each tree depth, with an upper bound."""
+    from forestcoll.bounded_depth.depth_limit import rate_by_depth
+    from forestcoll.schedule import verify
+
     network = changed_network(spec, without, scale, links)
     topology = in_group(network, members, idle)
     asked = Options(
@@ -98,6 +103,8 @@ def _entry(point: DepthPoint) -> dict[str, Any]:
 
 
 def _trees(point: DepthPoint) -> int:
+    from forestcoll.schedule import Allreduce
+
     schedule = point.schedule
     phases = schedule.phases if isinstance(schedule, Allreduce) else (schedule,)
     return sum(phase.num_batches for phase in phases)

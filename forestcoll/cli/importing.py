@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,20 +13,25 @@ from forestcoll.cli.facts import as_json
 from forestcoll.cli.options import Json, Output, rate_of
 from forestcoll.cli.output import expect_writable, report
 from forestcoll.errors import InvalidParameterError
-from forestcoll.runtimes.scoring.threadblock_rates import THREADBLOCK_RATES
-from forestcoll.topology import validate, write_topology
 from forestcoll.topology.describe import decimal
-from forestcoll.topology.importers.import_files import import_files
-from forestcoll.topology.importers.link_rates import RATES, LinkRate, rate_table
-from forestcoll.topology.importers.machines.gpu_models import gpu_kind
-from forestcoll.topology.importers.supplied import Supplied
 from forestcoll.topology.numbers import exact_text
+
+# The commands import what they work with: their help needs none of it.
+if TYPE_CHECKING:
+    from forestcoll.topology.importers.link_rates import LinkRate
 
 __all__ = ["import_network", "show_rates"]
 
 _NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9_.-]{0,63})=(.+)")
 _MOST_MACHINES = 10_000
 
+_NO_USE = {
+    "--gpu": "no file lacks the kind of its GPUs",
+    "--nic-speed": "no file lacks the speeds of its NICs",
+    "--nics": "there is no network between machines to choose NICs for",
+    "--uplink": "no file has a tree of switches without bandwidths",
+}
+"""Why options are not used that files might have asked for."""
 
 Files = Annotated[
     list[str],
@@ -64,6 +69,13 @@ GpuKind = Annotated[
         "--gpu", metavar="KIND", help="Kind of all GPUs: sm_90, gfx942, or a model: H100."
     ),
 ]
+Name = Annotated[
+    str | None,
+    typer.Option(
+        "--name",
+        help="Name of the network; that of the output file without its ending, or its own.",
+    ),
+]
 NicSpeed = Annotated[
     str | None,
     typer.Option("--nic-speed", metavar="RATE", help="Bandwidth of each NIC, such as '400 Gb/s'."),
@@ -98,9 +110,16 @@ def import_network(
     nic_speed: NicSpeed = None,
     uplink: Uplink = None,
     machines: Machines = 1,
+    name: Name = None,
     json_: Json = False,
 ) -> None:
     """Join dumps of machines and a fabric to a network, and write its file."""
+    from forestcoll.topology import validate, write_topology
+    from forestcoll.topology.importers.import_files import import_files
+    from forestcoll.topology.importers.link_rates import rate_table
+    from forestcoll.topology.importers.machines.gpu_models import gpu_kind
+    from forestcoll.topology.importers.supplied import Supplied
+
     if network is not None and fabric is not None:
         raise InvalidParameterError("--network and --fabric both give the fabric; drop one")
     expect_writable(output)
@@ -115,8 +134,13 @@ def import_network(
             nic_gb_s=rate_of("--nic-speed", nic_speed),
             uplink_gb_s=rate_of("--uplink", uplink),
         ),
+        name or output.stem,
     )
+    for option in found.unused:
+        typer.echo(f"note: {option} has no effect: {_NO_USE[option]}", err=True)
     topology = found.topology
+    if name is not None:  # a whole network has a name of its own
+        topology = topology.of_columns(name, topology.nodes, topology.columns, topology.shared)
     validate(topology)
     write_topology(topology, output)
     facts = {
@@ -153,6 +177,8 @@ def _named(text: str) -> tuple[str | None, Path]:
 
 def show_rates(json_: Json = False) -> None:
     """Print the rates of NVLinks, xGMI and PCIe in imports, and of threadblocks, with sources."""
+    from forestcoll.topology.importers.link_rates import RATES
+
     rates = (*RATES.values(), *_threadblock_rates())
     if json_:
         typer.echo(
@@ -186,6 +212,9 @@ def _number(gb_s: Fraction | None) -> str | None:
 
 def _threadblock_rates() -> list[LinkRate]:
     """Return the rates of threadblocks in the form of link rates; vendors print none."""
+    from forestcoll.runtimes.scoring.threadblock_rates import THREADBLOCK_RATES
+    from forestcoll.topology.importers.link_rates import LinkRate
+
     return [
         LinkRate(f"threadblock.{one.machine}", "threadblock", None, "no data sheet has one",
                  one.simple.value, f"{one.simple.source} ({one.simple.confidence})")

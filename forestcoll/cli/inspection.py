@@ -5,35 +5,20 @@ from __future__ import annotations
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
-from forestcoll.cli.facts import bound_facts
 from forestcoll.cli.options import Group, Idle, Json, Output, ScheduleFile, idle_fact, in_group
 from forestcoll.cli.output import expect_drawable, report
-from forestcoll.comparison.diff_in_words import as_document, in_words
-from forestcoll.comparison.schedule_diff import diff
-from forestcoll.core.assembly import expand
 from forestcoll.errors import InvalidParameterError, InvalidScheduleError, VerificationError
 from forestcoll.problem.options import MOST_TREES
-from forestcoll.runtimes.scoring.file_bounds import bound_of_schedule
-from forestcoll.schedule import (
-    Allreduce,
-    AllreduceVerdict,
-    FactoredForest,
-    is_certificate,
-    read_certificate,
-    read_schedule,
-    verify,
-    verify_certificate,
-)
-from forestcoll.schedule.allreduce import AnySchedule
-from forestcoll.schedule.flows import FlowSchedule
-from forestcoll.topology import Topology
-from forestcoll.topology.describe import counted
-from forestcoll.topology.differences import differences
+
+# The commands import what they work with: their help needs none of it.
+if TYPE_CHECKING:
+    from forestcoll.schedule.allreduce import AnySchedule
+    from forestcoll.topology import Topology
 
 __all__ = ["Phase", "Stage", "compare_schedules", "draw_one_tree", "verify_schedule"]
 
@@ -72,7 +57,19 @@ def verify_schedule(
     json_: Json = False,
 ) -> None:
     """Verify a schedule file or a certificate: prove it right, or report what is wrong."""
+    from forestcoll.cli.facts import bound_facts
+    from forestcoll.runtimes.scoring.file_bounds import bound_of_schedule
+    from forestcoll.schedule import (
+        Allreduce,
+        AllreduceVerdict,
+        is_certificate,
+        read_schedule,
+        verify,
+    )
+
     if is_certificate(file):
+        from forestcoll.schedule import read_certificate, verify_certificate
+
         if network is not None or members is not None:
             raise InvalidParameterError(
                 "--topology and --group are for schedules, not certificates"
@@ -112,6 +109,9 @@ def verify_schedule(
 
 def _check_network(file: Path, found: Topology, due: Topology) -> None:
     """Refuse a schedule for another network; names of networks do not matter."""
+    from forestcoll.topology.describe import counted
+    from forestcoll.topology.differences import differences
+
     others = list(differences(due, found))
     if others:
         more = f" (and {counted(len(others) - 1, 'more difference')})" if others[1:] else ""
@@ -121,6 +121,9 @@ def _check_network(file: Path, found: Topology, due: Topology) -> None:
 
 
 def _verdict_facts(verdict: Any, schedule: object) -> dict[str, Any]:
+    from forestcoll.schedule import FactoredForest
+    from forestcoll.schedule.flows import FlowSchedule
+
     facts = asdict(verdict)
     if getattr(verdict, "model", None) is None and not verdict.optimal:
         facts["optimal"] = None  # unknown, as nothing is claimed
@@ -141,6 +144,9 @@ def compare_schedules(
     json_: Json = False,
 ) -> None:
     """Verify two schedule files and report what differs; the exit code is 1 if anything does."""
+    from forestcoll.comparison.diff_in_words import as_document, in_words
+    from forestcoll.comparison.schedule_diff import diff
+
     found = diff(*(_verified(file) for file in (first, second)))
     files = {"first_file": first, "second_file": second}
     report({**files, **(as_document(found) if json_ else in_words(found))}, json_)
@@ -150,6 +156,8 @@ def compare_schedules(
 
 def _verified(file: Path) -> AnySchedule:
     """Read a schedule to compare; a wrong one is bad input, not a difference."""
+    from forestcoll.schedule import read_schedule, verify
+
     schedule = read_schedule(file)
     try:
         verify(schedule)
@@ -189,7 +197,9 @@ def draw_one_tree(
     json_: Json = False,
 ) -> None:
     """Draw one tree of a verified schedule, or a stage of its generation, as .png, .pdf or .svg."""
+    from forestcoll.core.assembly import expand
     from forestcoll.draw import draw_stage, draw_tree, save_figure  # loads matplotlib
+    from forestcoll.schedule import Allreduce, FactoredForest, read_schedule, verify
 
     expect_drawable(output)
     if stage is not None:

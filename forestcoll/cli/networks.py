@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.cli.facts import as_json
 from forestcoll.cli.options import Json, Output, Spec
 from forestcoll.cli.output import expect_drawable, expect_writable, report
 from forestcoll.cli.shell import EPILOG
-from forestcoll.core.optimality import optimum
 from forestcoll.errors import InvalidTopologyError, did_you_mean
 from forestcoll.topology import FAMILIES, Family, validate
 from forestcoll.topology.describe import link_classes, shared_in_words
-from forestcoll.topology.families.family import Parameter
+
+if TYPE_CHECKING:
+    from forestcoll.topology.families.family import Parameter
 
 __all__ = ["app"]
 
@@ -134,6 +132,7 @@ def draw_network(
     json_: Json = False,
 ) -> None:
     """Draw a network, as .png, .pdf or .svg."""
+    from forestcoll.core.optimality import optimum
     from forestcoll.draw import draw_topology, save_figure  # loads matplotlib
 
     expect_drawable(output)
@@ -153,6 +152,10 @@ def _parameter_row(parameter: Parameter) -> tuple[str, str, str]:
 
 def _as_columns(rows: Iterable[Sequence[str]]) -> str:
     """Align columns within the width of the terminal and wrap the last one."""
+    from rich.console import Console  # takes as long to load as a network to show
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table.grid(padding=(0, 1))
     for row in rows:
         table.add_row(*map(Text, row))

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import time
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.cli.options import Json, Output, ScheduleFile
 from forestcoll.cli.output import SCHEDULES, expect_writable, report
-from forestcoll.core.optimality import optimum
 from forestcoll.errors import InvalidParameterError
-from forestcoll.schedule import Allreduce, Forest, cost, read_schedule, write_schedule
-from forestcoll.what_if.replanning import replan
-from forestcoll.what_if.tree_changes import TreeChanges
+
+# The command imports what it works with: its help needs none of it.
+if TYPE_CHECKING:
+    from forestcoll.schedule import Allreduce, Forest
+    from forestcoll.what_if.tree_changes import TreeChanges
 
 __all__ = ["replan_schedule"]
 
@@ -44,6 +45,9 @@ def replan_schedule(
     json_: Json = False,
 ) -> None:
     """Make a verified schedule for a changed network, and report how it differs."""
+    from forestcoll.schedule import Allreduce, cost, read_schedule, write_schedule
+    from forestcoll.what_if.replanning import replan
+
     expect_writable(output, SCHEDULES)  # before minutes of work, not after
     schedule = read_schedule(old)
     if not (network or without or scale or links):
@@ -82,6 +86,9 @@ def replan_schedule(
 
 def _optimum(made: Forest | Allreduce[Forest]) -> dict[str, Any]:
     """Return the optimal rate over all k; nothing for an allreduce, whose verdict has the bound."""
+    from forestcoll.core.optimality import optimum
+    from forestcoll.schedule import Allreduce
+
     if isinstance(made, Allreduce) or made.topology.num_compute < 2:
         return {}
     best = optimum(made.topology, weights=made.weights, reduction=made.reduction)

@@ -13,13 +13,14 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -118,6 +119,9 @@ _OURS = CORE | ABOVE
 # Very long words in messages are shortened; no file name is so long.
 _LONG = re.compile(r"([^\s/]{100})[^\s/]{200,}([^\s/]{20})")
 
+# A statement of a module goes on with lines that are indented or close a bracket.
+_NEXT_STATEMENT = re.compile(r"^[^\s)\]}]", re.MULTILINE)
+
 _LISTING = "forestcoll.listing"
 
 
@@ -205,6 +209,44 @@ class Commands(TyperGroup):
             raise _failed(f"{where}{error.strerror or error}", 2) from None
 
 
+class _Extended(TyperGroup):
+    """A group with more commands than its typer.Typer has; each is loaded only if it will run."""
+
+    added: Mapping[str, OwnCommand | EntryPoint] = MappingProxyType({})
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """List the commands of the group first."""
+        return list(dict.fromkeys([*super().list_commands(ctx), *self.added]))
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Find a command; of one that is only listed, the help is read from its source."""
+        entry = self.added.get(cmd_name)
+        if cmd_name in self.commands or entry is None:
+            return super().get_command(ctx, cmd_name)
+        short = summary(entry) if ctx is not None and _LISTING in ctx.meta else None
+        if short is not None:
+            return _listed_whole(TyperCommand(cmd_name, help=short))
+        self.add_command(_listed_whole(_as_command(cmd_name, entry.load())), cmd_name)
+        return super().get_command(ctx, cmd_name)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command of the first word; the nearest of all is named if there is none."""
+        if args and args[0] not in self.list_commands(ctx):
+            for name in self.added:
+                self.get_command(ctx, name)
+        return super().resolve_command(ctx, args)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help, without loading the commands that it lists."""
+        ctx.meta[_LISTING] = True
+        super().format_help(ctx, formatter)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        """Complete the name of a command, without loading any."""
+        ctx.meta[_LISTING] = True
+        return super().shell_complete(ctx, incomplete)
+
+
 @contextmanager
 def _notes() -> Iterator[None]:
     """Show each use of a former name as a note of one line."""
@@ -243,15 +285,19 @@ def _as_command(name: str, plugin: Any) -> Any:
     """Turn a function into a command, or a typer.Typer into a group of commands."""
     holder = typer.Typer(add_completion=False, rich_markup_mode=None)
     if isinstance(plugin, typer.Typer):
-        holder.add_typer(plugin, name=name)
+        entries: dict[str, OwnCommand | EntryPoint] = {**_plugins(), **_OURS}
+        added = {
+            words.partition(" ")[2]: entry
+            for words, entry in entries.items()
+            if words.startswith(f"{name} ")
+        }
+        kind: dict[str, Any] = {"cls": _Extended} if added else {}
+        holder.add_typer(plugin, name=name, **kind)
         group: Any = typer.main.get_group(holder).commands[name]
         for command in group.commands.values():
             _listed_whole(command)
-        entries: dict[str, OwnCommand | EntryPoint] = {**_plugins(), **_OURS}
-        for words, entry in entries.items():
-            first, _, second = words.partition(" ")
-            if first == name and second:
-                group.add_command(_listed_whole(_as_command(second, entry.load())))
+        if added:
+            group.added = added
         return group
     holder.command(name=name)(plugin)
     return typer.main.get_command(holder)
@@ -276,8 +322,8 @@ def summary(command: OwnCommand | EntryPoint) -> str | None:
     For a function this is the docstring, for a ``typer.Typer`` the text given as ``help``.
     """
     file = _file(command.module)
-    body = ast.parse(file.read_text(encoding="utf-8")).body if file is not None else []
-    for statement in body:
+    text = file.read_text(encoding="utf-8") if file is not None else ""
+    for statement in _definition(text, command.attr):
         match statement:
             case ast.FunctionDef(name=name) if name == command.attr:
                 return ast.get_docstring(statement)
@@ -285,6 +331,18 @@ def summary(command: OwnCommand | EntryPoint) -> str | None:
                 if name == command.attr:
                     return _help(given)
     return None
+
+
+def _definition(text: str, name: str) -> list[ast.stmt]:
+    """Parse the statement that defines a name; a list of commands would parse 30 whole modules."""
+    start = re.search(rf"^(def {name}\(|{name} = )", text, re.MULTILINE)
+    if start is None:
+        return []
+    end = _NEXT_STATEMENT.search(text, start.end())
+    try:
+        return ast.parse(text[start.start() : end.start() if end else None]).body
+    except SyntaxError:  # a line of its docstring begins at the left, too
+        return ast.parse(text).body
 
 
 def _file(module: str) -> Path | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -21,27 +21,18 @@ from forestcoll.cli.options import (
     window_of,
 )
 from forestcoll.cli.output import expect_drawable, expect_writable, progress_bars
-from forestcoll.compilation import compile_program
 from forestcoll.errors import InvalidParameterError
-from forestcoll.forest_over_time.planned_simulation import PlannedSimulator
 from forestcoll.problem.over_time.timed_links import read_alpha
 from forestcoll.problem.sizes import read_size, size_text
-from forestcoll.schedule import read_schedule, verify
-from forestcoll.schedule.allreduce import AnySchedule
-from forestcoll.schedule.flows import FlowSchedule
-from forestcoll.schedule.program import Program
-from forestcoll.schedule.simulate import (
-    AlphaBeta,
-    Priority,
-    Sharing,
-    Simulation,
-    Simulator,
-    best_chunk_count,
-    chunk_count_within,
-    write_timeline,
-)
-from forestcoll.schedule.steps import StepSchedule
+from forestcoll.schedule.simulate.alpha_beta import AlphaBeta, Priority, Sharing
 from forestcoll.topology.describe import decimal
+
+# The command imports what it works with: its help needs none of it.
+if TYPE_CHECKING:
+    from forestcoll.forest_over_time.planned_simulation import PlannedSimulator
+    from forestcoll.schedule.allreduce import AnySchedule
+    from forestcoll.schedule.program import Program
+    from forestcoll.schedule.simulate import Simulation, Simulator
 
 __all__ = ["simulate_schedule"]
 
@@ -109,6 +100,10 @@ def simulate_schedule(
     json_: Json = False,
 ) -> None:
     """Verify a schedule file and simulate its time, latencies included."""
+    from forestcoll.compilation import compile_program
+    from forestcoll.schedule import FlowSchedule, StepSchedule, read_schedule, verify
+    from forestcoll.schedule.simulate import Simulator
+
     many = _pipeline_chunks(pipeline_chunks)
     sizes_of(sizes, "--size")  # errors come before the file is read
     model = AlphaBeta(
@@ -176,6 +171,8 @@ def _planned(
     schedule: AnySchedule, model: AlphaBeta, usage: Path | None
 ) -> PlannedSimulator | None:
     """Return the simulator by the schedule's time plan, if it has one that the model suits."""
+    from forestcoll.forest_over_time.planned_simulation import PlannedSimulator
+
     planned = PlannedSimulator.of(schedule)
     if planned is None or not planned.suits(model):
         return None
@@ -187,6 +184,8 @@ def _planned(
 def _at(
     simulator: Simulator, size: int, model: AlphaBeta, pipeline_chunks: int | str | None, bars: Any
 ) -> Simulation:
+    from forestcoll.schedule.simulate import best_chunk_count, chunk_count_within
+
     def progress(done: int, total: int) -> None:
         bars(size_text(size), done, total)
 
@@ -201,6 +200,8 @@ class _Bound:
     """Lower bound on the time of any schedule of the same collective; none of a demand."""
 
     def __init__(self, schedule: AnySchedule, program: Program, model: AlphaBeta) -> None:
+        from forestcoll.schedule import FlowSchedule, StepSchedule
+
         self._bound = None
         if isinstance(schedule, FlowSchedule | StepSchedule) and schedule.demand is not None:
             return
@@ -241,6 +242,8 @@ def _write_timeline(
     if again is None:
         again = simulator.run(found.size_bytes, found.model, found.pipeline_chunks, timeline=True)
     if again.timeline is not None and _is_table(output):
+        from forestcoll.schedule.simulate import write_timeline
+
         write_timeline(again.timeline, program, found.size_bytes, output)
     else:
         from forestcoll.draw import draw_timeline, save_figure

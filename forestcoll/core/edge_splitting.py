@@ -83,14 +83,13 @@ def remove_switches(
     tail, head, logical, via, from_node, to_node, amount = _core.split_off_switches(
         *problem.arrays, sets.set_of, sets.parent, sparse_exchange, progress
     )
-    rank = ranks(problem.topology)
     return LogicalTopology(
-        tail=rank.take(tail),  # much faster than rank[tail], and there are many
-        head=rank.take(head),
+        tail=tail,
+        head=head,
         capacity=logical,
         # A split never widens a cut, and condition (C) keeps tight ones from narrowing: sets stay
         # tight.
-        sets=TightSets(sets.set_of[rank >= 0], sets.parent),
+        sets=TightSets(sets.set_of[list(problem.topology.compute)], sets.parent),
         splits=Splits(via, from_node, to_node, amount),
     )
 

@@ -18,10 +18,8 @@ from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from forestcoll.core import paper
 from forestcoll.core.assembly import expand_packed
 from forestcoll.core.edge_splitting import remove_switches
-from forestcoll.core.fixed_k import fixed_k
 from forestcoll.core.optimality import optimum
 from forestcoll.core.partition_bound import Parts, families_of
 from forestcoll.core.path_recovery import find_routes
@@ -224,6 +222,8 @@ def _planned(phase: _Phase, progress: Callable[[int, int], None] | None) -> _Pla
         best, proved = _optimum(phase, progress)
         problem = Problem.of(best, best.k * weights)
         return _Plan(best.k, best.congestion, problem, best if proved else None)
+    from forestcoll.core.fixed_k import fixed_k  # seldom asked for, as the paper's stages are
+
     found = fixed_k(
         request.topology,
         request.options.k,
@@ -269,6 +269,8 @@ def _by_the_paper(phase: _Phase, clock: Stopwatch) -> Forest:
     validate(phase.request.topology, collective)
     check_balanced(phase.request.topology, collective)
     network = phase.network
+    from forestcoll.core import paper
+
     best = clock.run("optimality", lambda report: paper.optimum(network, progress=report))
     trees = np.full(network.num_compute, best.k, dtype=np.int64)
     problem = Problem.at(network, best.congestion, trees)

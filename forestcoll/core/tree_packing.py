@@ -62,7 +62,6 @@ def pack_trees(
         Called with (sets packed, sets in all) now and then; may raise to stop.
     """
     packed = _core.pack_sets(
-        len(trees),
         logical.tail,
         logical.head,
         logical.capacity,
@@ -73,7 +72,7 @@ def pack_trees(
         _ROTATED_FROM if factored else _NEVER,
         progress,
     )
-    tail, head, load, shape, items, batches, root, multiplicity, parent, digits, radices = packed
+    ends, load, shape, items, batches, root, multiplicity, parent, digits, radices = packed
     shapes = Shapes(items, batches, root, multiplicity, parent)
     if digits.any():
         shapes = replace(shapes, digits=digits, radices=radices)
@@ -82,5 +81,5 @@ def pack_trees(
     return Packing(
         Sets(logical.sets.set_of, logical.sets.parent, shape),
         shapes,
-        Links(tail, head, load),
+        Links(*(ends or (logical.tail, logical.head)), load),
     )

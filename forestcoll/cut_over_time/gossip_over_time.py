@@ -29,6 +29,7 @@ from forestcoll.problem.over_time.time_bound import GossipOverTime
 from forestcoll.problem.over_time.timed_links import TimedLinks
 from forestcoll.topology.model import Topology
 from forestcoll.topology.shared_capacity import SharedCapacity
+from forestcoll.topology.shortest_paths import distances
 
 __all__ = [
     "GossipTimes",
@@ -124,14 +125,11 @@ class GpuDistances:
 
     def _shortest(self, over: Iterable[int], *, ahead: bool) -> npt.NDArray[np.float64]:
         """Return the latencies from each node, or to it, of paths over some nodes only."""
-        import scipy.sparse as sp
-        from scipy.sparse.csgraph import dijkstra
-
         links, size = self.links, self.links.nodes
         begin, end = np.array((links.tail, links.head) if ahead else (links.head, links.tail))
         kept = np.isin(end, list(over))
         late = np.array(links.latency, dtype=float)[kept]
-        return np.asarray(dijkstra(sp.csr_matrix((late, (begin[kept], end[kept])), (size, size))))
+        return distances(size, begin[kept], end[kept], late, np.arange(size))
 
     def acting(self, nodes: Iterable[int]) -> list[int]:
         """Return the nodes that may multicast or reduce."""

@@ -21,6 +21,7 @@ from forestcoll.cut_over_time.refinement import stable_colours
 from forestcoll.problem.over_time.timed_links import TimedLinks
 from forestcoll.topology.graph import Link
 from forestcoll.topology.model import NodeKind, Topology
+from forestcoll.topology.shortest_paths import distances
 from forestcoll.topology.symmetry.automorphism import find_orbits
 
 __all__ = ["Separation", "representatives", "separations"]
@@ -156,10 +157,5 @@ def _at_least(
 
 def _distances_to(links: TimedLinks, sinks: Sequence[int]) -> npt.NDArray[np.float64]:
     """Return the latencies from each node to each sink; only for choices, so floats will do."""
-    import scipy.sparse as sp
-    from scipy.sparse.csgraph import dijkstra
-
-    places = (list(links.head), list(links.tail))
-    graph = sp.csr_matrix((np.array(links.latency, dtype=float), places), shape=(links.nodes,) * 2)
-    found: npt.NDArray[np.float64] = dijkstra(graph, indices=list(sinks))
-    return found
+    late, tail, head = np.array(links.latency, float), np.array(links.tail), np.array(links.head)
+    return distances(links.nodes, head, tail, late, np.array(sinks))

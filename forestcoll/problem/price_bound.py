@@ -8,7 +8,7 @@ Output:  the bound, exactly:
 
          with d the price of the cheapest path from the source to the farthest target; a link costs
          its own price and those of the shared capacities that hold it.
-Cost:    a search from every source (Dijkstra's algorithm, by scipy).
+Cost:    a search from every source.
 Source:  duality of concurrent flows (Shahrokhi and Matula 1990). A chunk pays for every link that
          it crosses, so at least the cheapest path to each of its targets; all together pay at most
          what the links carry in that time. Copies on the way do not change this.
@@ -28,6 +28,7 @@ import numpy.typing as npt
 from forestcoll.problem.demand import Demand
 from forestcoll.topology.describe import counted, link_classes
 from forestcoll.topology.model import Link, Topology
+from forestcoll.topology.shortest_paths import distances
 
 __all__ = ["MOST_PRICE", "PriceBound", "boundary_prices"]
 
@@ -103,21 +104,16 @@ def _offered(topology: Topology, price: Sequence[int]) -> Fraction:
 
 def _due(topology: Topology, demand: Demand | None, price: Sequence[int]) -> int:
     """Return what all chunks pay."""
-    import scipy.sparse as sp
-    from scipy.sparse.csgraph import dijkstra
-
     links = len(topology.links)
     cost = np.array(price[:links], dtype=np.float64)
     for (members, _), extra in zip(topology.shared_places, price[links:], strict=True):
         cost[list(members)] += extra
     tail, head = topology.link_ends
-    # An entry that is stored as 0 is a link of length 0, not none.
-    graph = sp.csr_array((cost, (tail, head)), shape=(len(topology.nodes),) * 2)
     gpus, at = topology.num_compute, np.array(topology.compute)
     total = 0
     for start in range(0, gpus, _EVERY):
         ranks = np.arange(start, min(start + _EVERY, gpus))
-        away = dijkstra(graph, indices=at[ranks])[:, at]
+        away = distances(len(topology.nodes), tail, head, cost, at[ranks])[:, at]
         total += _paid(demand, ranks, away)
     return total
 

@@ -15,22 +15,12 @@ from typing import TYPE_CHECKING
 from forestcoll.lazy_loading import attach
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.clock import Clock, timed
-from forestcoll.schedule.cost_model import Cost, Steps, cost, makespan_s_per_gb, synchronous
 from forestcoll.schedule.factored import FactoredForest
-from forestcoll.schedule.files import read_schedule, write_schedule
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Forest, Path, Routes, Tree
 from forestcoll.schedule.multicast import MulticastForest, PhysicalTree, Walks
 from forestcoll.schedule.sends import Chunks, Intervals, Send, Sends, TimedSend
 from forestcoll.schedule.steps import StepSchedule
-from forestcoll.schedule.transform import by_shards, lockstep, sequential, stepwise, time_reversed
-from forestcoll.schedule.verification import (
-    AllreduceVerdict,
-    FlowVerdict,
-    StepVerdict,
-    Verdict,
-    verify,
-)
 
 if TYPE_CHECKING:
     from forestcoll.problem.all_to_all_certificate import AllToAllCertificate
@@ -43,11 +33,25 @@ if TYPE_CHECKING:
         write_certificate,
     )
     from forestcoll.problem.over_time.time_certificate import TimeCertificate
+    from forestcoll.schedule.cost_model import Cost, Steps, cost, makespan_s_per_gb, synchronous
+    from forestcoll.schedule.files import read_schedule, write_schedule
+    from forestcoll.schedule.transform import (
+        by_shards,
+        lockstep,
+        sequential,
+        stepwise,
+        time_reversed,
+    )
     from forestcoll.schedule.verification import (
         AllreduceCertificateVerdict,
+        AllreduceVerdict,
         AllToAllCertificateVerdict,
         CertificateVerdict,
+        FlowVerdict,
+        StepVerdict,
         TimeCertificateVerdict,
+        Verdict,
+        verify,
         verify_certificate,
         verify_time_bound,
     )
@@ -66,8 +70,12 @@ __all__ = [
 
 _DOCUMENTS = "forestcoll.problem.certificate_document"
 _PROOFS = "forestcoll.schedule.verification"
+_COSTS = "forestcoll.schedule.cost_model"
+_FILES = "forestcoll.schedule.files"
+_CHANGES = "forestcoll.schedule.transform"
 
-# Certificates are loaded when first asked for: their schemas take long to build.
+# All but the types is loaded when first asked for. Most commands need a part of it, and of the
+# certificates none, whose schemas take long to build.
 __getattr__, __dir__ = attach(
     __name__,
     {
@@ -75,15 +83,32 @@ __getattr__, __dir__ = attach(
         "AllToAllCertificateVerdict": _PROOFS,
         "AllreduceCertificate": "forestcoll.problem.allreduce_certificate",
         "AllreduceCertificateVerdict": _PROOFS,
+        "AllreduceVerdict": _PROOFS,
         "Certificate": _DOCUMENTS,
         "CertificateVerdict": _PROOFS,
+        "Cost": _COSTS,
+        "FlowVerdict": _PROOFS,
+        "StepVerdict": _PROOFS,
+        "Steps": _COSTS,
         "TimeCertificate": "forestcoll.problem.over_time.time_certificate",
         "TimeCertificateVerdict": _PROOFS,
+        "Verdict": _PROOFS,
+        "by_shards": _CHANGES,
         "certificate_schema": _DOCUMENTS,
+        "cost": _COSTS,
         "is_certificate": _DOCUMENTS,
+        "lockstep": _CHANGES,
+        "makespan_s_per_gb": _COSTS,
         "read_certificate": _DOCUMENTS,
+        "read_schedule": _FILES,
+        "sequential": _CHANGES,
+        "stepwise": _CHANGES,
+        "synchronous": _COSTS,
+        "time_reversed": _CHANGES,
+        "verify": _PROOFS,
         "verify_certificate": _PROOFS,
         "verify_time_bound": _PROOFS,
         "write_certificate": _DOCUMENTS,
+        "write_schedule": _FILES,
     },
 )

@@ -23,7 +23,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from forestcoll.errors import InvalidParameterError
 
@@ -113,7 +112,9 @@ class Program:
     start: Basis | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        matrix = sp.csr_array(self.matrix, dtype=np.float64)
+        from scipy.sparse import csr_array  # here: modules that solve nothing use the types
+
+        matrix = csr_array(self.matrix, dtype=np.float64)
         object.__setattr__(self, "matrix", matrix)
         rows, columns = matrix.shape
         if not np.isfinite(matrix.data).all():

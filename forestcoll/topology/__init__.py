@@ -6,7 +6,8 @@ To read: ``numbers`` (exact input), ``shared_capacity`` (common limits of links)
 (networks node by node) and ``families/`` (networks by name). Files: ``reading/`` (to plain data),
 ``format``, ``changed_file``, ``files`` (YAML, JSON), ``importers/``, ``exporters/`` (other tools).
 ``spec`` makes any of these from one word, ``expanded`` families of networks made of networks.
-Functions on networks: ``validation``, ``groups``, ``operations``, ``differences``, ``symmetry/``.
+Functions on networks: ``validation``, ``groups``, ``operations``, ``differences``,
+``shortest_paths``, ``symmetry/``.
 """
 
 from forestcoll.topology import expanded as expanded

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from forestcoll.all_to_all import best_flow as module
 from forestcoll.all_to_all import near_optimum, program_flow
 from forestcoll.all_to_all.best_flow import METHOD, AllToAllPlanner, best_flow
+from forestcoll.all_to_all.two_tier_flow import TwoTierRouter
 from forestcoll.errors import (
     DisconnectedError,
     InvalidParameterError,
@@ -149,9 +149,9 @@ def test_amounts_at_the_limit_in_planes_and_programs() -> None:
 def test_a_cut_that_is_not_met_leads_to_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
     """A cut twice as narrow as it is, which no schedule meets; verify adds its prices up anew."""
     demand = named_demand("scatter:size=32", load_topology("dgx_a100:boxes=2"))
-    true = module.TwoTierRouter.narrowest_cut
+    true = TwoTierRouter.narrowest_cut
     monkeypatch.setattr(
-        module.TwoTierRouter,
+        TwoTierRouter,
         "narrowest_cut",
         lambda self, *_: true(self, 2 * demand.matrix, demand),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from forestcoll.all_to_all import concurrent_flow
 from forestcoll.all_to_all import near_optimum as module
 from forestcoll.all_to_all.concurrent_flow import ApproximateFlow
 from forestcoll.all_to_all.flow_problem import FlowProblem
@@ -72,14 +73,14 @@ def test_a_gap_left_by_orbits_is_closed_by_all_sources(
 ) -> None:
     topology = load_topology("generalized_kautz:degree=3,nodes=20")
     monkeypatch.setattr(module, "MOST_UNKNOWNS", 100)
-    true = module.approximate_flow
+    true = concurrent_flow.approximate_flow
 
     def only_all(problem: FlowProblem, **more: float) -> ApproximateFlow:
         if problem.rows is not None:
             raise TimeLimitError("further apart")
         return true(problem, **more)
 
-    monkeypatch.setattr(module, "approximate_flow", only_all)
+    monkeypatch.setattr(concurrent_flow, "approximate_flow", only_all)
     found = near_optimum(topology, eps=0.02, seconds=60)
     assert isinstance(found, ApproximateFlow)
     assert found.orbits is None

@@ -295,7 +295,7 @@ def test_a_full_disk_behind_stdout_is_one_line() -> None:
     assert_one_line(done.stderr, "No space left")
 
 
-@pytest.mark.first_rows(3)
+@pytest.mark.first_rows(8)
 @pytest.mark.parametrize(
     ("arguments", "without"),
     [
@@ -304,9 +304,38 @@ def test_a_full_disk_behind_stdout_is_one_line() -> None:
             {"numpy", "rich", "networkx", "baselines", "lp", "experiments", "forestcoll.topology"},
         ),
         (["generate", "--help"], {"rich", "yaml", "forestcoll.generation", "forestcoll.schedule"}),
+        (["verify", "--help"], {"rich", "forestcoll.schedule", "forestcoll.runtimes"}),
+        (["tune", "--help"], {"rich", "forestcoll.schedule", "forestcoll.core", "baselines"}),
+        (["topology", "show", "ring:nodes=4"], {"rich", "forestcoll.topology.importers"}),
+        (
+            ["expected", "dgx_a100:boxes=1"],
+            {
+                *("rich", "yaml", "forestcoll.all_to_all", "forestcoll.bounded_depth"),
+                *("forestcoll.cut_over_time", "forestcoll.topology.importers"),
+                *("forestcoll.schedule.files", "forestcoll.core.paper"),
+            },
+        ),
+        (
+            ["expected", "dgx_a100:boxes=2", "--collective", "all-to-all"],
+            {
+                *("rich", "yaml", "forestcoll.generation", "forestcoll.core.pipeline"),
+                *("forestcoll.cut_over_time", "forestcoll.all_to_all.program_flow"),
+                "forestcoll.schedule.verification.trees.forest",
+            },
+        ),
+        (
+            ["expected", "torus:dims=4x4", "--collective", "allreduce"],
+            {"rich", "yaml", "forestcoll.all_to_all", "forestcoll.allreduce.allreduce_program"},
+        ),
         (["baselines", "--help"], {"rich"}),
         (["optimum", "dgx_a100:boxes=2"], {"rich", "yaml", "forestcoll.schedule", "baselines"}),
         (["topology", "list"], {"networkx", "yaml", "forestcoll.schedule", "rich.progress"}),
+        (["topology", "--help"], {"rich", "forestcoll.topology.importers", "experiments"}),
+        (["simulate", "--help"], {"rich", "forestcoll.schedule.verification", "forestcoll.core"}),
+        (["depths", "--help"], {"rich", "forestcoll.schedule", "forestcoll.bounded_depth"}),
+        (["replan", "--help"], {"rich", "forestcoll.schedule", "forestcoll.what_if"}),
+        (["topology", "import", "--help"], {"rich", "forestcoll.topology.importers"}),
+        (["reproduction", "--help"], {"yaml", "forestcoll.core", "baselines"}),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -324,6 +353,40 @@ def test_a_command_loads_only_its_own_modules(arguments: list[str], without: set
     done = process(*arguments, code=code)
     assert (done.returncode, done.stderr) == (0, "\n")
     assert done.stdout
+
+
+def test_an_all_to_all_by_a_program_loads_what_it_needs_of_scipy() -> None:
+    """Sparse matrices, but neither searches on graphs nor linear algebra, and no Fortran parser."""
+    code = (
+        "import sys\n"
+        "from forestcoll.__main__ import main\n"
+        "try:\n"
+        "    main()\n"
+        "finally:\n"
+        "    print(*sys.modules, file=sys.stderr)"
+    )
+    done = process("expected", "tpu_v5e:dims=4x4", "--collective", "all-to-all", code=code)
+    assert done.returncode == 0
+    loaded = set(done.stderr.split())
+    assert {"scipy.sparse", "highspy"} <= loaded
+    unused = {"scipy.sparse.csgraph", "scipy.linalg", "scipy.optimize"}
+    unused |= {"numpy.f2py", "numpy.testing", "unittest"}
+    ours = {"generation", "cut_over_time", "bounded_depth", "in_network", "core.pipeline"}
+    ours |= {"all_to_all.concurrent_flow", "all_to_all.two_tier_flow"}
+    assert loaded.isdisjoint(unused | {f"forestcoll.{name}" for name in ours})
+
+
+def test_the_last_collection_of_garbage_has_nothing_to_look_at() -> None:
+    """At exit it would look at every object of the command; those are frozen by then."""
+    code = (
+        "import atexit, gc, sys\n"
+        "atexit.register(lambda: print(gc.get_freeze_count(), gc.get_count(), file=sys.stderr))\n"
+        "from forestcoll.__main__ import main\n"
+        "main()"
+    )
+    done = process("optimum", "paper_example", code=code)
+    assert done.returncode == 0
+    assert int(done.stderr.split()[0]) > 20_000
 
 
 def test_h_is_help_everywhere() -> None:

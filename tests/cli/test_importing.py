@@ -9,7 +9,7 @@ from forestcoll.topology import load_topology
 from forestcoll.topology.importers.link_rates import RATES
 from tests.command_line import assert_refused, document, invoke
 from tests.topology.importers.nccl_dumps import bridge, cpu, gpu, nic, system
-from tests.topology.importers.small_files import SLURM_CONF, TOPO_SWITCHED
+from tests.topology.importers.small_files import DOT, SLURM_CONF, TOPO_SWITCHED
 
 PAIR = ({"gpu1": 1}, {"gpu0": 1})
 DUMP = system(cpu(0, *(bridge(f"b{i}", gpu(i, PAIR[i]), nic(i)) for i in range(2))))
@@ -30,9 +30,45 @@ def test_a_dump_becomes_a_cluster(dump: Path, tmp_path: Path) -> None:
     assert facts["notes"] == []
     assert load_topology(str(made)).num_compute == 4
     named = tmp_path / "named.yaml"
-    again = document("topology", "import", f"node={dump}", *options[:-1], named)
+    again = document(
+        "topology", "import", f"node={dump}", *options[:-1], named, "--name", "cluster"
+    )
     assert again["gpus"] == 4
     assert named.read_bytes() == made.read_bytes()
+
+
+def test_networks_are_named_after_their_file_or_by_an_option(dump: Path, tmp_path: Path) -> None:
+    """A whole network keeps the name that its file has, unless another is given."""
+    made, dot = tmp_path / "my cluster.v2.yaml", tmp_path / "a.dot"
+    machine = ("topology", "import", dump, "--rates", "nominal", "-o", made)
+    assert document(*machine)["topology"] == "my cluster.v2"
+    assert document(*machine, "--name", "mine")["topology"] == "mine"
+    assert load_topology(str(made)).name == "mine"
+    dot.write_text(DOT, encoding="utf-8")
+    whole = ("topology", "import", dot, "-o", made)
+    assert document(*whole)["topology"] == "two GPUs"
+    assert document(*whole, "--name", "mine")["topology"] == "mine"
+    assert load_topology(str(made)).name == "mine"
+    assert_refused("has an empty name", *whole, "--name", "")
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "why"),
+    [
+        ("--gpu", "H100", "no file lacks the kind of its GPUs"),
+        ("--uplink", "1 Tb/s", "no file has a tree of switches without bandwidths"),
+        ("--nic-speed", "400 Gb/s", "no file lacks the speeds of its NICs"),
+        ("--nics", "mlx5_*", "there is no network between machines to choose NICs for"),
+    ],
+)
+def test_an_option_without_effect_is_noted(
+    option: str, value: str, why: str, dump: Path, tmp_path: Path
+) -> None:
+    """Of NCCL's file, which has kinds and speeds; one line on stderr, and the import goes on."""
+    options = ("--rates", "nominal", option, value, "-o", tmp_path / "a.yaml")
+    result = invoke("topology", "import", dump, *options)
+    assert (result.exit_code, result.stderr) == (0, f"note: {option} has no effect: {why}\n")
+    assert load_topology(str(tmp_path / "a.yaml")).num_compute == 2
 
 
 def test_notes_are_printed(dump: Path, tmp_path: Path) -> None:
@@ -93,6 +129,7 @@ def test_options_supply_values_missing_in_files(tmp_path: Path) -> None:
     machines = [f"node00={topo}", f"node02={topo}"]
     options = ["--gpu", "h100", "--rates", "nominal", "--network", tree, "-o", made]
     speeds = ["--nic-speed", "400 Gb/s", "--uplink", "1.6 Tb/s"]
+    assert invoke("topology", "import", *machines, *options, *speeds, "--nics", "*_*").stderr == ""
     facts = document("topology", "import", *machines, *options, *speeds)
     assert (facts["gpus"], facts["switches"]) == (8, 5)
     widths = {link.bandwidth_gb_s for link in load_topology(str(made)).links}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from forestcoll.cli import inspection, networks, written_trees
+from forestcoll.cli import networks, written_trees
 from forestcoll.cli.output import expect_writable, progress_bars, report
 from forestcoll.errors import ExportError
 from tests.command_line import assert_refused, document
@@ -61,7 +61,7 @@ def test_drawings_look_at_the_output_before_they_work(
     (tmp_path / "taken.png").mkdir()
     (tmp_path / "file").touch()
     monkeypatch.setattr(networks, "changed_network", never)
-    monkeypatch.setattr(inspection, "read_schedule", never)
+    monkeypatch.setattr("forestcoll.schedule.read_schedule", never)
     assert_refused(message, *command.split(), "ring:nodes=4", "-o", tmp_path / output)
 
 

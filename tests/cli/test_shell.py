@@ -209,6 +209,18 @@ def test_help_from_the_source_equals_that_of_the_loaded_command(command: OwnComm
     assert short.split() == reported.split()
 
 
+def test_help_is_found_whatever_the_layout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between other statements, over several lines, and with lines of the text at the left."""
+    (tmp_path / "laid_out_for_test.py").write_text(
+        "import typer\napp = typer.Typer(\n    help='Greet.'\n)\n"
+        "def hello(\n    name: str,\n) -> None:\n    'Say hello.'\n    print(name)\n"
+        'def left() -> None:\n    """Go,\nas one does."""\nlast = 1\n'
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    due = {"app": "Greet.", "hello": "Say hello.", "left": "Go,\nas one does."}
+    assert {name: summary(OwnCommand("x", f"laid_out_for_test:{name}")) for name in due} == due
+
+
 def test_unknown_values_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another assignment, help that is worked out, no help, a module that is not there."""
     (tmp_path / "silent_for_test.py").write_text(
@@ -227,6 +239,7 @@ def test_unknown_values_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         (("optimun", "ring:nodes=4"), "No such command 'optimun'; did you mean 'optimum'?"),
         (("frobnicate",), "No such command 'frobnicate'; forestcoll --help lists them"),
         (("topology", "shwo", "ring:nodes=4"), "No such command 'shwo'. Did you mean 'show'?"),
+        (("topology", "imprt", "x"), "No such command 'imprt'. Did you mean 'import'"),
         (("optimum", "ring:nodes=4", "--colective", "x"), "Possible options: --collective"),
         (("baselines", "run", "rign", "ring:nodes=4"), "no method 'rign'; did you mean ring?"),
         (("optimum", "rign:nodes=4"), "did you mean ring?"),

@@ -36,3 +36,26 @@ def test_box_bound_trees_cross_each_box_once():
     for tree in generate(topology).schedule.trees():
         crossings = [box[b] for a, b in tree.edges if box[a] != box[b]]
         assert sorted(crossings) == sorted({0, 1, 2, 3} - {box[tree.root]})
+
+
+def test_logical_links_are_shared_unless_some_carry_no_tree():
+    """Ends of a hundred thousand links are not copied; a link without trees is dropped."""
+    topology = load_topology("dgx_a100:boxes=4")
+    best = optimum(topology)
+    trees = np.full(topology.num_compute, best.k, dtype=np.int64)
+    parts = decompose(Problem.of(best, trees))
+    logical = remove_switches(parts.problem, parts.sets)
+    links = pack_trees(logical, trees).links
+    assert links.tail is logical.tail
+    assert links.head is logical.head
+    assert (links.load <= logical.capacity).all()
+    unused = replace(
+        logical,
+        tail=np.append(logical.tail, logical.tail[-1]),
+        head=np.append(logical.head, logical.head[-1]),
+        capacity=np.append(logical.capacity, 0),
+    )
+    dropped = pack_trees(unused, trees).links
+    assert np.array_equal(dropped.tail, links.tail)
+    assert np.array_equal(dropped.head, links.head)
+    assert np.array_equal(dropped.load, links.load)

@@ -22,8 +22,6 @@ from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
 from forestcoll.topology.model import Topology
 
@@ -119,6 +117,14 @@ def _short_lines(tail: _Ints, head: _Ints, first: npt.NDArray[np.bool_]) -> npt.
 
 
 def _joined(tail: _Ints, head: _Ints, size: int) -> tuple[int, _Ints]:
-    graph = sp.coo_array((np.ones(len(tail)), (tail, head)), shape=(size, size))
-    count, part = connected_components(graph, directed=False)
-    return int(count), part.astype(np.int64)
+    """Return the number of connected parts, and that of each node, by the parts' first nodes."""
+    first, before = np.arange(size), None
+    while before is None or not np.array_equal(first, before):
+        before = first
+        least = np.minimum(before[tail], before[head])
+        first = before.copy()
+        np.minimum.at(first, before[tail], least)
+        np.minimum.at(first, before[head], least)
+        first = first[first]
+    starts, part = np.unique(first, return_inverse=True)
+    return len(starts), part.reshape(-1).astype(np.int64)

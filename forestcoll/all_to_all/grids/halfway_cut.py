@@ -13,10 +13,10 @@ Source:  ours. The set of a link u to v has the nodes nearer to u than to v, in 
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse.csgraph import dijkstra
 
 from forestcoll.all_to_all.flow_problem import FlowProblem
 from forestcoll.solver.linear_program import Vector
+from forestcoll.topology.shortest_paths import distances
 
 __all__ = ["halfway_cut"]
 
@@ -26,7 +26,9 @@ def halfway_cut(demands: FlowProblem) -> Vector:
 
     All 0 if no such cut has anything to carry.
     """
-    hops = dijkstra(demands.lengths(np.ones(len(demands.tail))), unweighted=True)
+    nodes = np.arange(len(demands.topology.nodes))
+    one = np.ones(len(demands.tail))
+    hops = distances(len(nodes), demands.tail, demands.head, one, nodes)
     near = hops[demands.tail] < hops[demands.head]  # a row for each link, a column for each node
     amount = near[:, demands.sources].astype(np.float64) @ demands.amount
     wanted = (amount * ~near).sum(axis=1)

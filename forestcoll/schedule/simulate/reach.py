@@ -22,6 +22,7 @@ from forestcoll.errors import (
 from forestcoll.problem.demand import Demand
 from forestcoll.schedule.simulate.alpha_beta import AlphaBeta
 from forestcoll.topology.model import NodeKind, Topology
+from forestcoll.topology.shortest_paths import distances
 from forestcoll.topology.validation import COLLECTIVES, check_collective
 
 __all__ = ["least_latency_s"]
@@ -69,9 +70,6 @@ def least_latency_s(
     >>> least_latency_s(load_topology("ring:nodes=6"), "allgather", AlphaBeta(alpha_us=2))
     6e-06
     """
-    from scipy.sparse import csr_array  # here: importing scipy takes longer than most commands
-    from scipy.sparse.csgraph import dijkstra
-
     model = AlphaBeta() if model is None else model
     check_collective(collective, _KNOWN)
     gpus = np.array(topology.compute)
@@ -87,10 +85,8 @@ def least_latency_s(
     )
     if collective in ("reduce", "reduce-scatter"):
         tails, heads = heads, tails
-    nodes = len(topology.nodes)
-    # An explicit zero is a link of zero latency: scipy keeps stored zeros as edges.
-    ways = csr_array((np.array([float(p) for p in prices]), (tails, heads)), (nodes, nodes))
-    apart = dijkstra(ways, indices=rooted)[:, gpus]
+    late = np.array([float(p) for p in prices])
+    apart = distances(len(topology.nodes), tails, heads, late, rooted)[:, gpus]
     if demand is not None:
         apart = apart[demand.matrix > 0]
     if not np.isfinite(apart).all():

@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING
 
 from forestcoll.lazy_loading import attach
 from forestcoll.schedule.verification.dispatch import verify
-from forestcoll.schedule.verification.flows import FlowVerdict
-from forestcoll.schedule.verification.steps.steps import StepVerdict
 from forestcoll.schedule.verification.verdict import AllreduceVerdict, Verdict
 
 if TYPE_CHECKING:
@@ -30,6 +28,8 @@ if TYPE_CHECKING:
         AllToAllCertificateVerdict,
     )
     from forestcoll.schedule.verification.certificates.least_times import TimeCertificateVerdict
+    from forestcoll.schedule.verification.flows import FlowVerdict
+    from forestcoll.schedule.verification.steps.steps import StepVerdict
     from forestcoll.schedule.verification.time_bounds import verify_time_bound
 
 __all__ = [
@@ -40,13 +40,16 @@ __all__ = [
 
 _CERTIFICATES = f"{__name__}.certificates"
 
-# Certificates are loaded when first asked for: their schemas take long to build.
+# Loaded when first asked for: a schedule needs the proof of its kind, and the schemas of
+# certificates take long to build.
 __getattr__, __dir__ = attach(
     __name__,
     {
         "AllToAllCertificateVerdict": f"{_CERTIFICATES}.demand_prices",
         "AllreduceCertificateVerdict": f"{_CERTIFICATES}.allreduce_certificate",
         "CertificateVerdict": f"{_CERTIFICATES}.certificate",
+        "FlowVerdict": f"{__name__}.flows",
+        "StepVerdict": f"{__name__}.steps.steps",
         "TimeCertificateVerdict": f"{_CERTIFICATES}.least_times",
         "verify_certificate": f"{_CERTIFICATES}.certificate",
         "verify_time_bound": f"{__name__}.time_bounds",

@@ -15,19 +15,18 @@ Source:  ForestColl sections 2 and 4: out-trees that span the compute nodes, the
 
 from __future__ import annotations
 
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from forestcoll.errors import VerificationError
 from forestcoll.schedule.allreduce import Allreduce, AnyForest, AnySchedule, TreeSchedule, not_taken
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.steps import StepSchedule
-from forestcoll.schedule.verification.flows import FlowVerdict, verify_flows
 from forestcoll.schedule.verification.naming import fail
-from forestcoll.schedule.verification.steps.steps import StepVerdict, verify_steps
-from forestcoll.schedule.verification.trees.allreduce import PhaseLoads, check_allreduce
-from forestcoll.schedule.verification.trees.forest import verify_forest
-from forestcoll.schedule.verification.trees.plans_of_phases import check_alone, time_of_both_us
 from forestcoll.schedule.verification.verdict import AllreduceVerdict, Verdict
+
+if TYPE_CHECKING:
+    from forestcoll.schedule.verification.flows import FlowVerdict
+    from forestcoll.schedule.verification.steps.steps import StepVerdict
 
 __all__ = ["verify"]
 
@@ -77,20 +76,32 @@ def verify(
     it, rates after). For a flow schedule: arrays, pairs, paths, and that the paths of each pair
     carry its whole part.
     """
+    # Each proof is loaded where it is needed: no command starts by loading all of them.
     if isinstance(schedule, FlowSchedule):
+        from forestcoll.schedule.verification.flows import verify_flows
+
         return verify_flows(schedule)
     if isinstance(schedule, StepSchedule):
+        from forestcoll.schedule.verification.steps.steps import verify_steps
+
         return verify_steps(schedule)
     if isinstance(schedule, Allreduce):
         return _verify_phases(schedule)
     if not isinstance(schedule, AnyForest):
         raise not_taken("verify", schedule)
+    from forestcoll.schedule.verification.trees.forest import verify_forest
+    from forestcoll.schedule.verification.trees.plans_of_phases import check_alone
+
     check_alone(schedule)
     return verify_forest(schedule)[0]
 
 
 def _verify_phases(schedule: Allreduce[Any]) -> AllreduceVerdict:
     """Check both phases, that the second gathers the sums of the first, and the bound."""
+    from forestcoll.schedule.verification.trees.allreduce import PhaseLoads, check_allreduce
+    from forestcoll.schedule.verification.trees.forest import verify_forest
+    from forestcoll.schedule.verification.trees.plans_of_phases import time_of_both_us
+
     verdicts, loads = [], []
     for phase in schedule.phases:
         if not isinstance(phase, AnyForest):

@@ -34,6 +34,7 @@ def import_files(
     nics: str = "*",
     machines: int = 1,
     supplied: Supplied | None = None,
+    name: str = "cluster",
 ) -> Imported:
     """Read files and join them to one topology.
 
@@ -52,6 +53,8 @@ def import_files(
         How many equal machines a single dump stands for.
     supplied : Supplied or None
         What the user supplies where files lack it, beside the rates.
+    name : str
+        Of the network that machines are joined to.
 
     Raises
     ------
@@ -59,7 +62,7 @@ def import_files(
         If a file cannot be read, or the parts do not make a network.
     """
     given = replace(supplied or Supplied(), rates=rates)
-    parts = [(path, read_part(path, name or path.stem, rates, given)) for name, path in files]
+    parts = [(path, read_part(path, own or path.stem, rates, given)) for own, path in files]
     if len(files) == 1 and files[0][0] is None:
         parts = [(path, _as_node(part)) for path, part in parts]
     if isinstance(fabric, Path):
@@ -74,7 +77,7 @@ def import_files(
                 f"{path}: is a whole network, and --machines {machines} is for the dump of one "
                 f"machine; leave it out"
             )
-        return Imported(topology, ())
+        return Imported(topology, (), _unused(given, nics, joined=False))
     hosts = _hosts([part for _, part in parts], given)
     fabrics = [(path, part) for path, part in parts if isinstance(part, Fabric)]
     if len(fabrics) + isinstance(fabric, str) > 1:
@@ -87,7 +90,13 @@ def import_files(
             f"(NCCL_TOPO_DUMP_FILE, or nvidia-smi topo -m)"
         )
     joined = fabric if isinstance(fabric, str) else next((part for _, part in fabrics), None)
-    return join_machines(_copies(hosts, machines), joined, nics)
+    made = join_machines(_copies(hosts, machines), joined, nics, name)
+    return replace(made, unused=_unused(given, nics, joined=joined is not None))
+
+
+def _unused(given: Supplied, nics: str, *, joined: bool) -> tuple[str, ...]:
+    """Return the options that had no effect; only a fabric has NICs to choose for."""
+    return given.unused if joined or nics == "*" else ("--nics", *given.unused)
 
 
 def _as_node(part: Part) -> Part:

@@ -35,6 +35,7 @@ class Imported:
 
     topology: Topology
     notes: tuple[str, ...]
+    unused: tuple[str, ...] = ()  # options that the files gave no use for
 
 
 def join_machines(

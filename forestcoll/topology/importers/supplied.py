@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from forestcoll.errors import InvalidTopologyError
@@ -31,6 +31,32 @@ class Supplied:
     gpu: str | None = None
     nic_gb_s: Fraction | None = None
     uplink_gb_s: Fraction | None = None
+    # the facts that files have asked for, by their options; copies share the set
+    asked_for: set[str] = field(default_factory=set, compare=False, repr=False)
+
+    @property
+    def unused(self) -> tuple[str, ...]:
+        """The options of the facts that the user gave and no file asked for."""
+        given = {
+            "--gpu": self.gpu,
+            "--nic-speed": self.nic_gb_s,
+            "--uplink": self.uplink_gb_s,
+        }
+        return tuple(
+            option
+            for option, fact in given.items()
+            if fact is not None and option not in self.asked_for
+        )
+
+    def kind_of_gpus(self) -> str | None:
+        """Return the kind of all GPUs, which a file lacks."""
+        self.asked_for.add("--gpu")
+        return self.gpu
+
+    def speed_of_nics(self) -> Fraction | None:
+        """Return the bandwidth of each NIC, which a file lacks."""
+        self.asked_for.add("--nic-speed")
+        return self.nic_gb_s
 
     def expect_rates(self, source: str) -> RateTable:
         """Return the table of rates, which the file ``source`` needs.
@@ -56,6 +82,7 @@ class Supplied:
         InvalidTopologyError
             If the user gave none.
         """
+        self.asked_for.add("--uplink")
         if self.uplink_gb_s is None:
             raise InvalidTopologyError(
                 f"{source}: has the tree of switches and no bandwidths; give that from a switch to "

@@ -2,9 +2,13 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse.csgraph import connected_components
 
 from forestcoll import load_topology
-from forestcoll.all_to_all.grids.dimension_order import dimension_ordered
+from forestcoll.all_to_all.grids.dimension_order import _joined, dimension_ordered
 from forestcoll.topology import Topology
 from tests.hand_networks import network_of
 from tests.lp.networks import line, star
@@ -83,3 +87,13 @@ def test_numbers_of_nodes_do_not_matter() -> None:
 )  # fmt: skip
 def test_other_networks_have_no_order(topology: Topology) -> None:
     assert dimension_ordered(topology) is None
+
+
+@given(st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), max_size=20))
+def test_connected_parts_are_those_of_scipy(links: list[tuple[int, int]]) -> None:
+    """With the same numbers: parts are in the order of their first nodes."""
+    tail, head = np.array(links, dtype=np.int64).reshape(-1, 2).T
+    graph = sp.coo_array((np.ones(len(tail)), (tail, head)), shape=(12, 12))
+    count, part = connected_components(graph, directed=False)
+    found, number = _joined(tail, head, 12)
+    assert (found, number.tolist()) == (count, part.tolist())

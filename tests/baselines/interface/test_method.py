@@ -1,5 +1,6 @@
 """What a method passes on to the function that generates, and what it refuses before."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -84,3 +85,12 @@ def test_a_former_parameter_is_taken_with_a_note() -> None:
     with pytest.warns(FormerNameWarning, match="whole_chunks is now called milp"):
         former = METHODS["teccl"].run(*ask, {"whole_chunks": True})
     assert former == METHODS["teccl"].run(*ask, {"milp": True})
+
+
+def test_notes_may_be_of_some_networks_only() -> None:
+    """Without a condition they are of all."""
+    noted = Method("mine", "by hand", "none", pattern, ("allgather",), "a note")
+    assert noted.notes_on(RING) == "a note"
+    some = replace(noted, noted=lambda topology: topology.num_compute > 3)
+    assert some.notes_on(RING) == ""
+    assert some.notes_on(load_topology("ring:nodes=4")) == "a note"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from baselines.networks.ports import MOST_LANES, Ports
+from baselines.networks.ports import MOST_LANES, Ports, has_direct_links
 from forestcoll.errors import UnsupportedError
 from forestcoll.topology import Topology
 from tests.hand_networks import network_of
@@ -23,6 +23,14 @@ def test_the_first_course_goes_by_the_widest_port_the_next_may_not() -> None:
     assert ports.penalty(wide) * 81 == 15 * 16 * ports.penalty(narrow)
     ports.add(wide, -1)
     assert ports.penalty(wide) < ports.penalty(narrow)
+
+
+@pytest.mark.parametrize(
+    ("links", "direct"), [("a - b: 2, a b - w: 9", True), ("a b - w: 9, w - v: 1", False)]
+)
+def test_direct_links_lead_from_gpu_to_gpu(links: str, direct: bool) -> None:
+    """Not those between switches."""
+    assert has_direct_links(network_of("a b [w] [v]", f"{links}, w - v: 3", "x")) == direct
 
 
 def test_the_busiest_port_is_that_of_most_courses_by_bandwidth() -> None:

@@ -20,10 +20,6 @@ def test_rates_are_a_table_with_binding_cuts_and_times_of_sizes() -> None:
         "NCCL NVLS tree                         -         -  unsupported: NVLS needs a switch "
         "marked multicast that joins all GPUs of a box; none joins those from b0.gpu0 to b0.gpu7\n"
         "\n"
-        "Differences from their source\n"
-        "  NCCL ring: direct links (xGMI): rings are searched for, not RCCL's hand-made ones\n"
-        "  NCCL tree: direct links (xGMI): chains are searched for\n"
-        "\n"
         "The bottleneck cuts of its two phases\n"
         "  everything but GPU 0 of box 0: 7 sums must leave it over 1 link, 300 GB/s in all\n"
         "    1 x 300 GB/s from GPU 0 of box 0 to switch b0.nvswitch\n"
@@ -34,6 +30,28 @@ def test_rates_are_a_table_with_binding_cuts_and_times_of_sizes() -> None:
         "       1MB      6.11669   171.429       300\n"
         "  (the links of this network have no latencies: small data takes longer; see --alpha)\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("network", "notes"),
+    [
+        ("dgx_a100:boxes=1", []),
+        (
+            "mi250:boxes=1",
+            [
+                "  NCCL ring: direct links (xGMI): rings are searched for, not RCCL's "
+                "hand-made ones",
+                "  NCCL tree: direct links (xGMI): chains are searched for",
+            ],
+        ),
+    ],
+)
+def test_notes_on_direct_links_are_of_networks_that_have_some(
+    network: str, notes: list[str]
+) -> None:
+    lines = invoke("expected", network).stdout.splitlines()
+    assert [line for line in lines if "xGMI" in line] == notes
+    assert ("Differences from their source" in lines) == bool(notes)
 
 
 def test_machines_get_the_same_in_json() -> None:

@@ -29,6 +29,7 @@ def row(state: str, collective: str, bound: str, nccl: str, seconds: str) -> Rat
 
 ROWS = [
     row(WHOLE, "allgather", "200", "150", "0.10"),
+    row(WHOLE, "broadcast", "90", "45", "0.15"),
     row(WHOLE, "allreduce", "100", "", "0.20"),
     row(WHOLE, "all-to-all", "50", "50", "0.30"),
     row(DEAD, "allreduce", "75", "", "0.40"),
@@ -37,10 +38,22 @@ ROWS = [
 
 def test_rates_by_hand():
     last = rates(ROWS).splitlines()[-1]
-    assert last == "| `m` | 8 | 200 | 100 | 50 | 75 % (ring), -, 100 % (ring) |"
+    assert last == "| `m` | 8 | 200 | 90 | 100 | 50 | 75 % (ring), 50 % (ring), -, 100 % (ring) |"
 
 
 def test_parts_by_hand(monkeypatch):
     """75 of 100 is left; the longest answer took 0.4 s."""
     monkeypatch.setattr("experiments.machines.machines_page._dead", lambda: {"m": "nic"})
     assert parts(ROWS).splitlines()[-1] == "| `m` | `nic` | 75.0 % | - | 0.40 |"
+
+
+def test_bounds_of_reductions_are_those_of_their_reverse():
+    """As the page says, with its one exception."""
+    bounds = {(r.machine, r.state, r.collective): r.bound_algbw_gb_s for r in read_rows()}
+    pairs = {"reduce-scatter": "allgather", "reduce": "broadcast"}
+    others = {
+        (machine, state, bound)
+        for (machine, state, collective), bound in bounds.items()
+        if collective in pairs and bound != bounds[machine, state, pairs[collective]]
+    }
+    assert others == {("rtx_5090:boxes=2", WHOLE, "40.96")}

@@ -28,7 +28,7 @@ def _read_once(coverage: Coverage, monkeypatch: pytest.MonkeyPatch) -> None:
             vars(found).update(shared)
         return found
 
-    monkeypatch.setattr(cli, "Coverage", covered)
+    monkeypatch.setattr("experiments.reproduction.coverage.Coverage", covered)
 
 
 @pytest.mark.slow

@@ -98,6 +98,20 @@ def test_two_outputs_of_one_machine_are_joined_by_its_name(tmp_path: Path) -> No
     assert made.topology.num_compute == 8
 
 
+def test_options_without_effect_are_listed(tmp_path: Path) -> None:
+    """Two machines and rails use the speed and the choice of NICs; a whole network uses nothing."""
+    at = smi(tmp_path, topo=TOPO_SWITCHED, dot=DOT)
+    given = Supplied(gpu="sm_90", nic_gb_s=Fraction(50), uplink_gb_s=Fraction(50))
+    both = [("a", at["topo"]), ("b", at["topo"])]
+    made = import_files(both, "rails", RATES, "mlx5_*", 1, given, "mine")
+    assert (made.topology.name, made.unused) == ("mine", ("--uplink",))
+    given = Supplied(gpu="sm_90", uplink_gb_s=Fraction(50))
+    whole = import_files([(None, at["dot"])], nics="mlx5_*", supplied=given)
+    assert whole.unused == ("--nics", "--gpu", "--uplink")
+    alone = import_files([(None, at["topo"])], None, RATES, "mlx5_*", 1, given)
+    assert alone.unused == ("--nics", "--uplink")
+
+
 def test_a_list_of_links_alone_is_refused(tmp_path: Path) -> None:
     at = smi(tmp_path, topo=TOPO_SWITCHED, links=NVLINKS)
     with pytest.raises(InvalidTopologyError, match=r"links\.txt: lists NVLinks and not where they"):

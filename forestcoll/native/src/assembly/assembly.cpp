@@ -50,9 +50,15 @@ Assembler::Assembler(FactoredForest forest)
       scratch_(forest_.trees.size(), -1),
       depth_(forest_.trees.size(), 0),
       entry_(nesting_.num_positions(), -1) {
+  prepare();
+  forest_.links = {};
+  forest_.lent = {};
+}
+
+void Assembler::prepare() {
   rotated_ = RotatedBoxes::find(forest_, nesting_);
   if (rotated_) return;
-  const ContractedEdges edges(nesting_, forest_.links);
+  const ContractedEdges edges(nesting_, forest_.arcs());
   find_plain();
   IndexedVector<int> first_with(forest_.shapes.size(), -1);
   for (int set = 0; set < forest_.family.num_sets(); ++set) {
@@ -75,7 +81,6 @@ Assembler::Assembler(FactoredForest forest)
     if (inside_[set].is_plain) expect_used_up(set, edges);
   }
   first_stock_.push_back(stock_.size());
-  forest_.links = {};
 }
 
 // Plain sets hold only nodes, with one link behind every edge, so their trees are copied. Only the
@@ -175,7 +180,7 @@ void Assembler::prepare(int set, const ContractedEdges& edges) {
     const auto links = edges.links_of(edge);
     behind_.push_back({supply_.size(), static_cast<int>(links.size()), 0});
     for (const int link : links) {
-      const Arc& arc = forest_.links[link];
+      const Arc arc = forest_.arcs()[link];
       supply_.push_back({arc.capacity, arc.tail, arc.head});
     }
   }
@@ -186,7 +191,7 @@ void Assembler::expect_used_up(int set, const ContractedEdges& edges) const {
   const IndexedVector<Amount>& uses = uses_[forest_.shape_of[set]];
   const auto of_set = edges.of(set);
   for (std::size_t e = 0; e < of_set.size(); ++e) {
-    const Arc& link = forest_.links[edges.links_of(of_set[e]).front()];
+    const Arc link = forest_.arcs()[edges.links_of(of_set[e]).front()];
     if (link.capacity == uses[e]) continue;
     const std::string named =
         "the link " + std::to_string(link.tail) + " -> " + std::to_string(link.head);

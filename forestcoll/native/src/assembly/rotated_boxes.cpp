@@ -49,14 +49,14 @@ bool may_stay_whole(const FactoredForest& forest) {
 }
 
 // The boxes as nodes, with the loads between them added up. Links are sorted.
-Graph graph_of(const std::vector<Arc>& links, const Boxes& boxes) {
+Graph graph_of(const ArcView& links, const Boxes& boxes) {
   Graph graph{boxes.count, {}};
   NodeMap<Amount> load(boxes.count);
-  auto link = links.begin();
+  std::size_t link = 0;
   for (NodeId box = 0; box < boxes.count; ++box) {
     load.assign(boxes.count, 0);
-    for (; link != links.end() && boxes.of(link->tail) == box; ++link) {
-      load[boxes.of(link->head)] += link->capacity;
+    for (; link < links.size() && boxes.of(links.tail[link]) == box; ++link) {
+      load[boxes.of(links.head[link])] += links.capacity[link];
     }
     for (NodeId to = 0; to < boxes.count; ++to) {
       if (to != box && load[to] > 0) graph.arcs.push_back({box, to, load[to]});
@@ -66,14 +66,15 @@ Graph graph_of(const std::vector<Arc>& links, const Boxes& boxes) {
 }
 
 // Whether every link has the load of a link of box 0, the first ones, that is rotated to it.
-bool are_rotated(const std::vector<Arc>& links, std::span<const Arc> first, const Boxes& boxes,
+bool are_rotated(const ArcView& links, std::span<const Arc> first, const Boxes& boxes,
                  const Translations& moves) {
   if (links.size() != first.size() * place(boxes.count)) return false;
   const ArcRows rows(first);
   NodeMap<NodeId> back;
   NodeId before = -1;
   std::size_t same = 0;
-  return std::ranges::all_of(links, [&](const Arc& link) {
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    const Arc link = links[i];
     const NodeId box = boxes.of(link.tail), to = boxes.of(link.head);
     if (box != before) back = moves.moved_by(moves.difference(0, box));
     before = box;
@@ -85,8 +86,9 @@ bool are_rotated(const std::vector<Arc>& links, std::span<const Arc> first, cons
       if (found < 0) return false;
       same = place(found);
     }
-    return first[same].capacity == link.capacity;
-  });
+    if (first[same].capacity != link.capacity) return false;
+  }
+  return true;
 }
 
 // The batches of each item, in their order.
@@ -253,12 +255,13 @@ std::optional<RotatedBoxes> RotatedBoxes::find(const FactoredForest& forest,
   if (!is_open(Shortcut::kRotatedBoxes)) return std::nullopt;
   const auto boxes = boxes_of(forest, nesting);
   if (!boxes || !may_stay_whole(forest)) return std::nullopt;
-  const auto moves = find_translations(graph_of(forest.links, *boxes));
+  const ArcView links = forest.arcs();
+  const auto moves = find_translations(graph_of(links, *boxes));
   if (!moves) return std::nullopt;
-  const auto end = std::ranges::partition_point(forest.links,
-                                                [&](const Arc& a) { return a.tail < boxes->size; });
-  const std::span<const Arc> first(forest.links.begin(), end);
-  if (!are_rotated(forest.links, first, *boxes, *moves) ||
+  const auto end = std::ranges::lower_bound(links.tail, boxes->size);
+  const std::vector<Arc> first =
+      arcs_of(links.first(static_cast<std::size_t>(end - links.tail.begin())));
+  if (!are_rotated(links, first, *boxes, *moves) ||
       !are_rotated(forest.shapes[forest.shape_of.back()], *moves)) {
     return std::nullopt;
   }

@@ -19,18 +19,15 @@ using namespace nanobind::literals;
 namespace forestcoll {
 namespace {
 
-// Borrows parents without a copy, as there may be gigabytes of them.
+// Borrows links and parents without a copy, as there may be gigabytes of them.
 FactoredForest factored_of(const In<Amount>& trees, const In<NodeId>& tail, const In<NodeId>& head,
                            const In<Amount>& load, const In<std::int32_t>& set_of,
                            const In<std::int32_t>& set_parent, const In<std::int32_t>& shape_of,
                            const In<std::int32_t>& items, const In<std::int64_t>& batches,
                            const In<NodeId>& root, const In<Amount>& multiplicity,
                            const In<NodeId>& parent) {
-  FactoredForest forest{vector_of(trees),
-                        arcs_of(tail, head, load),
-                        family_of(set_of, set_parent),
-                        vector_of(shape_of),
-                        {}};
+  FactoredForest forest{vector_of(trees),    {}, family_of(set_of, set_parent),
+                        vector_of(shape_of), {}, view_of(tail, head, load)};
   if (items.size() != batches.size() || root.size() != multiplicity.size()) {
     throw InvalidInput("the arrays of the shapes differ in length");
   }

@@ -17,12 +17,14 @@ auto route_loads(NodeId nodes, In<NodeId> tail, In<NodeId> head, In<Amount> capa
                  In<NodeId> via, In<NodeId> from, In<NodeId> to, In<Amount> amount,
                  In<NodeId> load_tail, In<NodeId> load_head, In<Amount> load) {
   const Graph graph{nodes, arcs_of(tail, head, capacity)};
-  const std::vector<Arc> loads = arcs_of(load_tail, load_head, load);
+  const ArcView loads = view_of(load_tail, load_head, load);
   if (via.size() != amount.size() || from.size() != amount.size() || to.size() != amount.size()) {
     throw InvalidInput("via, from, to and amount differ in length");
   }
-  std::vector<Split> splits(amount.size());
-  for (std::size_t i = 0; i < splits.size(); ++i) splits[i] = {via(i), from(i), to(i), amount(i)};
+  const SplitView splits{{via.data(), via.size()},
+                         {from.data(), from.size()},
+                         {to.data(), to.size()},
+                         {amount.data(), amount.size()}};
   Routes routes = run(std::nullopt, [&](Progress) { return recover_paths(graph, splits, loads); });
   return std::tuple(array_of(std::move(routes.first_path)),
                     array_of(std::move(routes.multiplicity)), array_of(std::move(routes.first_hop)),

@@ -13,44 +13,11 @@ namespace forestcoll {
 
 namespace {
 
-std::uint64_t key(NodeId tail, NodeId head) {
-  return (static_cast<std::uint64_t>(tail) << 32) | static_cast<std::uint32_t>(head);
-}
-
 // The excess of a single node is routed path by path up to this number; beyond it, levels (Dinic)
 // are faster.
 constexpr int kMostSinglePaths = 64;
 
 }  // namespace
-
-// The slot of a key, or the free slot for it.
-std::size_t PairIndex::place(std::uint64_t key) const {
-  const std::size_t mask = slots_.size() - 1;
-  // The upper half of a product depends on all bits of the key.
-  std::size_t at = static_cast<std::size_t>((key * 0x9E3779B97F4A7C15U) >> 32) & mask;
-  while (slots_[at].number >= 0 && slots_[at].key != key) at = (at + 1) & mask;
-  return at;
-}
-
-int PairIndex::find(NodeId tail, NodeId head) const {
-  return slots_.empty() ? -1 : slots_[place(key(tail, head))].number;
-}
-
-void PairIndex::insert(NodeId tail, NodeId head, int number) {
-  reserve(used_ + 1);
-  const std::uint64_t pair = key(tail, head);
-  slots_[place(pair)] = {pair, number};
-  ++used_;
-}
-
-void PairIndex::reserve(std::size_t pairs) {
-  if (2 * pairs <= slots_.size()) return;
-  const std::vector<Slot> old = std::move(slots_);
-  slots_.assign(std::bit_ceil(std::max<std::size_t>(4 * pairs, 16)), {0, -1});
-  for (const Slot& slot : old) {
-    if (slot.number >= 0) slots_[place(slot.key)] = slot;
-  }
-}
 
 FlowNetwork::FlowNetwork(const Graph& graph) : FlowNetwork(graph.num_nodes) {
   const auto in_order = [](const Arc& a, const Arc& b) {
@@ -60,7 +27,7 @@ FlowNetwork::FlowNetwork(const Graph& graph) : FlowNetwork(graph.num_nodes) {
     add_sorted(graph.arcs);
     return;
   }
-  index_.reserve(2 * graph.arcs.size());
+  index(graph.arcs.size());
   for (const Arc& arc : graph.arcs) add(arc.tail, arc.head, arc.capacity);
 }
 
@@ -98,7 +65,6 @@ void FlowNetwork::add_sorted(const IndexedVector<Arc>& arcs) {
     }
     capacity_[number[i]] += arcs[i].capacity;
   }
-  is_indexed_ = false;
 }
 
 int FlowNetwork::append(NodeId tail, NodeId head) {
@@ -113,12 +79,11 @@ int FlowNetwork::append(NodeId tail, NodeId head) {
 }
 
 int FlowNetwork::add(NodeId tail, NodeId head, Amount capacity) {
-  if (!is_indexed_) index();
+  index(head_.size() / 2 + 1);
   int arc = find(tail, head);
   if (arc < 0) {
+    slots_[slot(tail, head)] = num_arcs() / 2;
     arc = append(tail, head);
-    index_.insert(tail, head, arc);
-    index_.insert(head, tail, arc ^ 1);
   }
   capacity_[arc] += capacity;
   return arc;
@@ -127,12 +92,15 @@ int FlowNetwork::add(NodeId tail, NodeId head, Amount capacity) {
 void FlowNetwork::expect(std::size_t pairs) {
   make_room(head_, 2 * pairs);
   make_room(capacity_, 2 * pairs);
-  index_.reserve(head_.size() + 2 * pairs);
+  index(head_.size() / 2 + pairs);
 }
 
-// Without the index by the shorter of two lists: switches have long ones.
+// Without an index by the shorter of two lists: switches have long ones.
 int FlowNetwork::find(NodeId tail, NodeId head) const {
-  if (is_indexed_) return index_.find(tail, head);
+  if (!slots_.empty()) {
+    const int pair = slots_[slot(tail, head)];
+    return pair < 0 ? -1 : 2 * pair + (head_[2 * pair] == head ? 0 : 1);
+  }
   const bool from_tail = out_[tail].size() <= out_[head].size();
   const NodeId node = from_tail ? tail : head;
   const auto place = std::ranges::find(neighbours_[node], from_tail ? head : tail);
@@ -141,11 +109,27 @@ int FlowNetwork::find(NodeId tail, NodeId head) const {
   return from_tail ? arc : arc ^ 1;
 }
 
-// Most networks are searched only, and no arc is added to them.
-void FlowNetwork::index() {
-  is_indexed_ = true;
-  index_.reserve(head_.size());
-  for (int arc = 0; arc < num_arcs(); ++arc) index_.insert(tail(arc), head(arc), arc);
+// The slot of the pair of arcs between two nodes, or the free slot for it.
+std::size_t FlowNetwork::slot(NodeId one, NodeId other) const {
+  const std::uint64_t pair_of_ends = ends(std::min(one, other), std::max(one, other));
+  const std::size_t mask = slots_.size() - 1;
+  // The upper half of a product depends on all bits of both ends.
+  std::size_t at = static_cast<std::size_t>((pair_of_ends * 0x9E3779B97F4A7C15U) >> 32) & mask;
+  const auto is_between = [&](int pair) {
+    const NodeId head = head_[2 * pair], tail = head_[2 * pair + 1];
+    return (tail == one && head == other) || (tail == other && head == one);
+  };
+  while (slots_[at] >= 0 && !is_between(slots_[at])) at = (at + 1) & mask;
+  return at;
+}
+
+// Makes the index large enough for so many pairs.
+void FlowNetwork::index(std::size_t pairs) {
+  if (2 * pairs <= slots_.size()) return;
+  slots_.assign(std::bit_ceil(std::max<std::size_t>(4 * pairs, 16)), -1);
+  for (int pair = 0; pair < num_arcs() / 2; ++pair) {
+    slots_[slot(head_[2 * pair], head_[2 * pair + 1])] = pair;
+  }
 }
 
 std::vector<Arc> FlowNetwork::arcs() const {

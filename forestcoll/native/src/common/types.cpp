@@ -1,10 +1,13 @@
 #include "forestcoll/common/types.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <numeric>
 #include <utility>
 
+#include "forestcoll/common/arc_columns.hpp"
 #include "forestcoll/common/errors.hpp"
 
 namespace forestcoll {
@@ -21,28 +24,66 @@ void add_checked(Amount& sum, Amount value) {
   sum += value;
 }
 
-// Whether nothing is wrong, and no sum near the limit, in one pass without branches: there may be
+// Whether a sum of so many capacities stays below the limit. The bits are those of all capacities:
+// at least the largest, and negative if one is.
+bool are_small(Amount bits, std::size_t count) {
+  return bits >= 0 && bits <= kLargestSum / (static_cast<Amount>(count) + 1);
+}
+
+// Whether nothing is wrong, and no sum near the limit, in passes without branches: there may be
 // millions of arcs.
 bool are_clearly_right(NodeId nodes, std::span<const Arc> arcs) {
   bool is_wrong = false;
-  Amount bits = 0;  // of all capacities; at least the largest, and negative if one is
+  Amount bits = 0;
   for (const Arc& arc : arcs) {
     is_wrong |= (arc.tail < 0) | (arc.tail >= nodes) | (arc.head < 0) | (arc.head >= nodes) |
                 (arc.tail == arc.head);
     bits |= arc.capacity;
   }
-  return !is_wrong && bits >= 0 && bits <= kLargestSum / (std::ssize(arcs) + 1);
+  return !is_wrong && are_small(bits, arcs.size());
 }
 
-void check_each(NodeId nodes, std::span<const Arc> arcs) {
+// The same, column by column, which the compiler can vectorize.
+bool are_clearly_right(NodeId nodes, const ArcView& arcs) {
+  int wrong = 0;
+  for (std::size_t i = 0; i < arcs.size(); ++i) {
+    const NodeId tail = arcs.tail[i], head = arcs.head[i];
+    wrong |= static_cast<int>(tail < 0) | static_cast<int>(tail >= nodes) |
+             static_cast<int>(head < 0) | static_cast<int>(head >= nodes) |
+             static_cast<int>(tail == head);
+  }
+  Amount bits = 0;
+  for (const Amount capacity : arcs.capacity) bits |= capacity;
+  return wrong == 0 && are_small(bits, arcs.size());
+}
+
+template <typename Arcs>
+void check_each(NodeId nodes, const Arcs& arcs) {
   Amount capacities = 0;
-  for (const Arc& arc : arcs) {
+  for (std::size_t i = 0; i < arcs.size(); ++i) {
+    const Arc arc = arcs[i];
     if (arc.tail < 0 || arc.tail >= nodes || arc.head < 0 || arc.head >= nodes ||
         arc.tail == arc.head) {
       throw InvalidInput("an arc must join two different nodes of the graph");
     }
     if (arc.capacity < 0) throw InvalidInput("a capacity is negative");
     add_checked(capacities, arc.capacity);
+  }
+}
+
+template <typename Arcs>
+void check_all(NodeId nodes, const Arcs& arcs, const Demand& demand, Roots roots) {
+  if (demand.trees.count() != nodes || demand.is_target.count() != nodes) {
+    throw InvalidInput("trees and targets must have one entry a node");
+  }
+  if (!are_clearly_right(nodes, arcs)) check_each(nodes, arcs);
+  Amount trees = 0;
+  for (NodeId v = 0; v < nodes; ++v) {
+    if (demand.trees[v] < 0) throw InvalidInput("a number of trees is negative");
+    if (roots == Roots::targets && demand.trees[v] > 0 && !demand.is_target[v]) {
+      throw InvalidInput("a root of trees must be a target itself");
+    }
+    add_checked(trees, demand.trees[v]);
   }
 }
 
@@ -73,18 +114,11 @@ std::vector<Arc> merged(std::vector<Arc> arcs) {
 }
 
 void check(NodeId nodes, std::span<const Arc> arcs, const Demand& demand, Roots roots) {
-  if (demand.trees.count() != nodes || demand.is_target.count() != nodes) {
-    throw InvalidInput("trees and targets must have one entry a node");
-  }
-  if (!are_clearly_right(nodes, arcs)) check_each(nodes, arcs);
-  Amount trees = 0;
-  for (NodeId v = 0; v < nodes; ++v) {
-    if (demand.trees[v] < 0) throw InvalidInput("a number of trees is negative");
-    if (roots == Roots::targets && demand.trees[v] > 0 && !demand.is_target[v]) {
-      throw InvalidInput("a root of trees must be a target itself");
-    }
-    add_checked(trees, demand.trees[v]);
-  }
+  check_all(nodes, arcs, demand, roots);
+}
+
+void check(NodeId nodes, const ArcView& arcs, const Demand& demand) {
+  check_all(nodes, arcs, demand, Roots::targets);
 }
 
 }  // namespace forestcoll

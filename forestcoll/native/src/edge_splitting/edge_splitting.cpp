@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "forestcoll/edge_splitting/lifting.hpp"
 #include "forestcoll/edge_splitting/links.hpp"
@@ -46,6 +48,7 @@ class FamilyRemover {
       progress_(sets - set, sets);
     }
     result_.logical = links_.merged();
+    result_.splits = links_.take_splits();
     return std::move(result_);
   }
 
@@ -56,15 +59,13 @@ class FamilyRemover {
     const Amount batch = batch_in(items);
     const ItemSplits& solution = solved(problem, batch);
     const IndexedVector<int> targets_of = count_targets(items);
-    for (std::size_t s = 0; s < solution.splits.size();) {
-      std::vector<Split> of_switch;
-      const NodeId via = solution.splits[s].via;
-      for (; s < solution.splits.size() && solution.splits[s].via == via; ++s) {
-        of_switch.push_back(solution.splits[s]);
-      }
-      const NodeId real = items.first[via];
-      lift(of_switch, real, items, targets_of, batch, links_, result_.splits);
+    for (std::span<const Split> left = solution.splits; !left.empty();) {
+      const NodeId via = left.front().via, real = items.first[via];
+      const auto next = std::ranges::find_if(left, [via](const Split& s) { return s.via != via; });
+      const auto of_switch = left.first(static_cast<std::size_t>(next - left.begin()));
+      lift(of_switch, real, items, targets_of, batch, links_);
       links_.remove(real);
+      left = left.subspan(of_switch.size());
     }
     for (int item = 0; item < items.num_items(); ++item) {
       if (is_switch(items, item)) links_.remove(items.first[item]);

@@ -1,8 +1,8 @@
 #include "forestcoll/edge_splitting/lifting.hpp"
 
 #include <algorithm>
-#include <deque>
 #include <functional>
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -34,8 +34,10 @@ struct Ports {
 // Parts of amounts: a row of equal width for each, equal ones perhaps the same.
 struct Shares {
   std::size_t width;
-  std::vector<Amount> part;
+  std::vector<Amount> part = {};
   std::vector<std::size_t> first = {};  // the place of each amount's row
+
+  Shares(std::size_t ports, std::size_t amounts) : width(ports) { first.reserve(amounts); }
 
   std::span<Amount> add_row() {
     first.push_back(part.size());
@@ -44,11 +46,14 @@ struct Shares {
   }
   void add_last_row_again() { first.push_back(first.back()); }
   std::span<Amount> row(std::size_t row) { return std::span(part).subspan(first[row], width); }
+  std::span<const Amount> row(std::size_t row) const {
+    return std::span(part).subspan(first[row], width);
+  }
 };
 
 // Distributes the ports of one item over its splits, one port after the other.
-Shares fill_up(Ports& ports, const std::vector<Amount>& amounts) {
-  Shares shares{ports.node.size(), {}};
+Shares fill_up(Ports& ports, std::span<const Amount> amounts) {
+  Shares shares(ports.node.size(), amounts.size());
   std::size_t port = 0;
   for (const Amount amount : amounts) {
     const std::span<Amount> row = shares.add_row();
@@ -72,11 +77,11 @@ Amount scaled(Amount a, Amount b, Amount c) {
 
 // Distributes the ports of one item over its splits in proportion: row s has an amount for each
 // port, adding up to amounts[s].
-Shares share_out(Ports& ports, const std::vector<Amount>& amounts) {
+Shares share_out(Ports& ports, std::span<const Amount> amounts) {
   const std::size_t width = ports.node.size();
-  Shares shares{width, {}};
+  Shares shares(width, amounts.size());
   const std::vector<Amount> whole = ports.left;
-  std::vector<Amount> missing = amounts;
+  std::vector<Amount> missing(amounts.begin(), amounts.end());
   // Ports and splits are mostly equal, and a division takes long.
   Amount port = 0, amount = 0, part = 0;
   for (std::size_t s = 0; s < amounts.size(); ++s) {
@@ -122,11 +127,11 @@ Shares share_out(Ports& ports, const std::vector<Amount>& amounts) {
 // Distributes the ports over the splits in whole batches: one from each port, or from the fullest
 // of some neighbours, then more from the fullest ports. Splits that find no whole batch any more
 // take what remains.
-Shares share_batches(Ports& ports, const std::vector<Amount>& amounts, Amount batch) {
+Shares share_batches(Ports& ports, std::span<const Amount> amounts, Amount batch) {
   const std::size_t width = ports.node.size();
-  Shares shares{width, {}};
+  Shares shares(width, amounts.size());
   for (std::size_t s = 0; s < amounts.size(); ++s) shares.add_row();
-  std::vector<Amount> missing = amounts;
+  std::vector<Amount> missing(amounts.begin(), amounts.end());
   const auto give = [&](std::size_t row, std::size_t port, Amount part) {
     shares.row(row)[port] += part;
     ports.left[port] -= part;
@@ -164,27 +169,31 @@ class Lift {
   Lift(Links& links, const Contraction& items, const IndexedVector<int>& targets_of, NodeId via,
        Amount batch)
       : links_(links), targets_of_(targets_of), via_(via), batch_(batch) {
-    in_.resize(items.num_items() + 1);
-    out_.resize(in_.size());
+    in_.ports.resize(items.num_items() + 1);
+    out_.ports.resize(items.num_items() + 1);
     std::vector<std::pair<NodeId, Amount>> in, out;
     links.each_at(via, [&](const Arc& link) {
       if (link.head == via) in.emplace_back(link.tail, link.capacity);
       if (link.tail == via) out.emplace_back(link.head, link.capacity);
     });
-    sort_in(std::move(in), items, in_);
-    sort_in(std::move(out), items, out_);
+    sort_in(std::move(in), items, in_.ports);
+    sort_in(std::move(out), items, out_.ports);
   }
 
   // `splits` go from item to item.
-  void make(const std::vector<Split>& splits, std::vector<Split>& log) {
+  void make(std::span<const Split> splits) {
     if (!is_in_batches(splits)) batch_ = 1;
-    const std::vector<Row> in = shared_out(splits, in_, &Split::from);
-    const std::vector<Row> out = shared_out(splits, out_, &Split::to);
+    share_out_side(splits, in_, &Split::from);
+    share_out_side(splits, out_, &Split::to);
+    const auto each = [&](const auto& visit) {
+      for (std::size_t s = 0; s < splits.size(); ++s) {
+        visit(in_.row(splits[s].from, s), out_.row(splits[s].to, s));
+      }
+    };
     std::size_t most = 0;
-    for (std::size_t s = 0; s < splits.size(); ++s) most += most_pairs(in[s], out[s]);
-    make_room(log, most);
+    each([&](const Row& from, const Row& to) { most += most_pairs(from, to); });
     links_.expect(most);
-    for (std::size_t s = 0; s < splits.size(); ++s) join(in[s], out[s], log);
+    each([&](const Row& from, const Row& to) { join(from, to); });
   }
 
  private:
@@ -193,22 +202,32 @@ class Lift {
     const Ports* ports;
     std::span<const Amount> part;
   };
+  // The links into the switch, or those out of it.
+  struct Side {
+    IndexedVector<Ports> ports;      // by item
+    IndexedVector<Shares> shares;    // by item
+    std::vector<std::size_t> place;  // of each split among those of its item
+
+    Row row(int item, std::size_t split) const {
+      return {&ports[item], shares[item].row(place[split])};
+    }
+  };
 
   // Whether shares are whole batches: every split has some for each port, and shares in proportion
   // would break them up.
-  bool is_in_batches(const std::vector<Split>& splits) const {
+  bool is_in_batches(std::span<const Split> splits) const {
     if (batch_ == 1) return false;
     const auto holds_batches = [this](const Split& split) {
-      return has_batches(split.amount, in_[split.from]) &&
-             has_batches(split.amount, out_[split.to]);
+      return has_batches(split.amount, in_.ports[split.from]) &&
+             has_batches(split.amount, out_.ports[split.to]);
     };
     const auto stays_whole = [this](const Split& split) {
-      return split.amount % (batch_ * std::ssize(in_[split.from].node)) == 0 &&
-             split.amount % (batch_ * std::ssize(out_[split.to].node)) == 0;
+      return split.amount % (batch_ * std::ssize(in_.ports[split.from].node)) == 0 &&
+             split.amount % (batch_ * std::ssize(out_.ports[split.to].node)) == 0;
     };
     if (!std::ranges::all_of(splits, holds_batches)) return false;
-    return !std::ranges::all_of(in_, are_equal) || !std::ranges::all_of(out_, are_equal) ||
-           !std::ranges::all_of(splits, stays_whole);
+    return !std::ranges::all_of(in_.ports, are_equal) ||
+           !std::ranges::all_of(out_.ports, are_equal) || !std::ranges::all_of(splits, stays_whole);
   }
 
   // Whether an amount is a number of batches, some for each port: not so few that most ports get
@@ -230,53 +249,57 @@ class Lift {
     }
   }
 
-  std::vector<Row> shared_out(const std::vector<Split>& splits, IndexedVector<Ports>& ports,
-                              NodeId Split::* end) {
-    IndexedVector<std::vector<std::size_t>> of_item(ports.size());
-    for (std::size_t s = 0; s < splits.size(); ++s) {
-      of_item[splits[s].*end].push_back(s);
+  void share_out_side(std::span<const Split> splits, Side& side, NodeId Split::* end) {
+    // The amounts of all splits, item by item.
+    IndexedVector<std::size_t> first(side.ports.size() + 1, 0);
+    for (const Split& split : splits) ++first[split.*end + 1];
+    std::partial_sum(first.begin(), first.end(), first.begin());
+    IndexedVector<std::size_t> num(side.ports.size(), 0);
+    std::vector<Amount> amounts(splits.size());
+    side.place.reserve(splits.size());
+    for (const Split& split : splits) {
+      const int item = split.*end;
+      side.place.push_back(num[item]++);
+      amounts[first[item] + side.place.back()] = split.amount;
     }
-    std::vector<Row> rows(splits.size());
-    for (std::size_t item = 0; item < ports.size(); ++item) {
-      std::vector<Amount> amounts;
-      for (const std::size_t s : of_item[item]) amounts.push_back(splits[s].amount);
-      // Proportions make rails of targets line up. If there are more ports than targets (a box
-      // whose GPUs mostly forward), they would only make many small splits.
-      const bool many = std::ssize(ports[item].node) > targets_of_[item];
-      Shares& shares =
-          shares_.emplace_back(many         ? fill_up(ports[item], amounts)
-                               : batch_ > 1 ? share_batches(ports[item], amounts, batch_)
-                                            : share_out(ports[item], amounts));
-      for (std::size_t i = 0; i < amounts.size(); ++i) {
-        rows[of_item[item][i]] = {&ports[item], shares.row(i)};
-      }
+    side.shares.reserve(side.ports.size());
+    for (int item = 0; item < side.ports.count(); ++item) {
+      side.shares.push_back(
+          shared_out(item, side.ports[item], std::span(amounts).subspan(first[item], num[item])));
     }
-    return rows;
   }
 
-  // The most pairs that a split can make: each uses up a port of one side at least.
+  // Proportions make rails of targets line up. If there are more ports than targets (a box whose
+  // GPUs mostly forward), they would only make many small splits.
+  Shares shared_out(int item, Ports& ports, std::span<const Amount> amounts) const {
+    if (std::ssize(ports.node) > targets_of_[item]) return fill_up(ports, amounts);
+    return batch_ > 1 ? share_batches(ports, amounts, batch_) : share_out(ports, amounts);
+  }
+
+  // The most pairs that a split can make: each uses up a port of one side at least, or of both if
+  // these are equal.
   static std::size_t most_pairs(const Row& in, const Row& out) {
     const auto used = [](const Row& row) {
       return static_cast<std::size_t>(
           std::ranges::count_if(row.part, [](Amount a) { return a > 0; }));
     };
-    return used(in) + used(out) - 1;
+    return std::ranges::equal(in.part, out.part) ? used(in) : used(in) + used(out) - 1;
   }
 
   // Pairs equal amounts of both sides in the order of the nodes, so that rails line up. Shares in
   // batches differ from port to port, so there the rails come first.
-  void join(const Row& in, const Row& out, std::vector<Split>& log) {
+  void join(const Row& in, const Row& out) {
     // Mostly port i of one side has as much as port i of the other.
     if (std::ranges::equal(in.part, out.part)) {
-      for (std::size_t i = 0; i < in.part.size(); ++i) pair(in, i, out, i, in.part[i], log);
+      for (std::size_t i = 0; i < in.part.size(); ++i) pair(in, i, out, i, in.part[i]);
       return;
     }
     in_left_.assign(in.part.begin(), in.part.end());
     out_left_.assign(out.part.begin(), out.part.end());
-    if (batch_ > 1) join_rails(in, out, log);
+    if (batch_ > 1) join_rails(in, out);
     std::size_t i = 0, j = 0;
     while (i < in_left_.size() && j < out_left_.size()) {
-      join(in, i, out, j, log);
+      join(in, i, out, j);
       if (in_left_[i] == 0) {
         ++i;
       } else {
@@ -286,44 +309,38 @@ class Lift {
   }
 
   // Pairs the ports at the same place of both sides; of a side with more ports, several.
-  void join_rails(const Row& in, const Row& out, std::vector<Split>& log) {
+  void join_rails(const Row& in, const Row& out) {
     const std::size_t most = std::max(in.part.size(), out.part.size());
     for (std::size_t rail = 0; rail < most; ++rail) {
-      join(in, rail * in.part.size() / most, out, rail * out.part.size() / most, log);
+      join(in, rail * in.part.size() / most, out, rail * out.part.size() / most);
     }
   }
 
   // Pairs as much of two ports as both have left.
-  void join(const Row& in, std::size_t i, const Row& out, std::size_t j, std::vector<Split>& log) {
+  void join(const Row& in, std::size_t i, const Row& out, std::size_t j) {
     const Amount amount = std::min(in_left_[i], out_left_[j]);
-    pair(in, i, out, j, amount, log);
+    pair(in, i, out, j, amount);
     in_left_[i] -= amount;
     out_left_[j] -= amount;
   }
 
-  void pair(const Row& in, std::size_t i, const Row& out, std::size_t j, Amount amount,
-            std::vector<Split>& log) {
-    if (amount == 0) return;
-    const NodeId from = in.ports->node[i], to = out.ports->node[j];
-    links_.add({from, to, amount});
-    log.push_back({via_, from, to, amount});
+  void pair(const Row& in, std::size_t i, const Row& out, std::size_t j, Amount amount) {
+    if (amount > 0) links_.split({via_, in.ports->node[i], out.ports->node[j], amount});
   }
 
   Links& links_;
   const IndexedVector<int>& targets_of_;  // by item
   NodeId via_;
   Amount batch_;
-  IndexedVector<Ports> in_, out_;  // by item
-  std::deque<Shares> shares_;      // rows point into it
+  Side in_, out_;
   std::vector<Amount> in_left_, out_left_;
 };
 
 }  // namespace
 
-void lift(const std::vector<Split>& splits, NodeId via, const Contraction& items,
-          const IndexedVector<int>& targets_of, Amount batch, Links& links,
-          std::vector<Split>& log) {
-  Lift(links, items, targets_of, via, batch).make(splits, log);
+void lift(std::span<const Split> splits, NodeId via, const Contraction& items,
+          const IndexedVector<int>& targets_of, Amount batch, Links& links) {
+  Lift(links, items, targets_of, via, batch).make(splits);
 }
 
 }  // namespace forestcoll

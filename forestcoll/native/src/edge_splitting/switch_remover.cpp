@@ -89,7 +89,9 @@ class SwitchRemover {
   Amount largest_split(NodeId via, NodeId from, NodeId to);
 
   void change(NodeId tail, NodeId head, Amount by) {
-    if (tail != head) flow_.clip(network_.add(tail, head, by));
+    if (tail == head) return;
+    const int arc = network_.add(tail, head, by);
+    if (by < 0) flow_.clip(arc);
   }
   // Turns `amount` units of from -> via -> to into a logical link, or back if negative.
   void split(NodeId via, NodeId from, NodeId to, Amount amount) {

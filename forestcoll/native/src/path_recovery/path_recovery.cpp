@@ -49,7 +49,7 @@ struct Bundle {
 
 class PathTable {
  public:
-  PathTable(const Graph& physical, const std::vector<Split>& splits, Cut cut)
+  PathTable(const Graph& physical, const SplitView& splits, Cut cut)
       : cut_(cut), numbers_(physical.arcs.size() + splits.size()) {
     top_.reserve(physical.arcs.size() + splits.size());
     bundles_.reserve(physical.arcs.size() + splits.size());
@@ -60,7 +60,7 @@ class PathTable {
       if (cut_ == Cut::kEarly) store({arc.tail, arc.head});
       push(numbers_.add(arc.tail, arc.head), last_walk(), arc.capacity);
     }
-    for (const Split& split : splits) replay(split);
+    for (std::size_t s = 0; s < splits.size(); ++s) replay(splits[s]);
   }
 
   // The bundles of a link after all splits, the last one first.
@@ -184,10 +184,10 @@ class PathWriter {
   PathWriter(PathTable& table, std::size_t links) : table_(table) { routes_.reserve(links); }
 
   // The hops of the walks that the loads use.
-  std::int64_t count_hops(const std::vector<Arc>& loads) {
+  std::int64_t count_hops(const ArcView& loads) {
     std::int64_t hops = 0;
-    for (const Arc& load : loads) {
-      choose(load);
+    for (std::size_t i = 0; i < loads.size(); ++i) {
+      choose(loads[i]);
       for (const Bundle& bundle : used_) hops += table_.hops(bundle.walk);
     }
     return hops;
@@ -271,23 +271,23 @@ InvalidInput load_exceeds(const Arc& load) {
                       std::to_string(load.head) + " exceeds its capacity");
 }
 
-Routes recover_paths(const Graph& physical, const std::vector<Split>& splits,
-                     const std::vector<Arc>& loads, std::int64_t most_hops) {
+Routes recover_paths(const Graph& physical, const SplitView& splits, const ArcView& loads,
+                     std::int64_t most_hops) {
   if (std::optional<Routes> direct = recover_direct_paths(physical, splits, loads)) {
     return std::move(*direct);
   }
   return replay_splits(physical, splits, loads, most_hops);
 }
 
-Routes replay_splits(const Graph& physical, const std::vector<Split>& splits,
-                     const std::vector<Arc>& loads, std::int64_t most_hops) {
+Routes replay_splits(const Graph& physical, const SplitView& splits, const ArcView& loads,
+                     std::int64_t most_hops) {
   std::optional<PathTable> table(std::in_place, physical, splits, Cut::kLate);
   if (table->num_hops() > most_hops &&
       PathWriter(*table, loads.size()).count_hops(loads) > most_hops) {
     table.emplace(physical, splits, Cut::kEarly);
   }
   PathWriter writer(*table, loads.size());
-  for (const Arc& load : loads) writer.append(load);
+  for (std::size_t i = 0; i < loads.size(); ++i) writer.append(loads[i]);
   return writer.take();
 }
 

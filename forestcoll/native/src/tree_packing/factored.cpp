@@ -14,8 +14,6 @@ namespace forestcoll {
 
 namespace {
 
-std::uint64_t ends_of(const Arc& link) { return ends(link.tail, link.head); }
-
 // One set to be packed; equal problems have equal packings.
 struct SetProblem {
   Graph inside;
@@ -41,20 +39,24 @@ struct SetProblem {
 
 class SetPacker {
  public:
-  SetPacker(Graph graph, std::span<const Amount> trees, const Family& family, Progress& progress,
-            bool thorough, int rotated_from)
-      : progress_(progress), thorough_(thorough), rotated_from_(rotated_from) {
-    forest_.trees.assign(trees.begin(), trees.end());
-    forest_.family = family;
+  SetPacker(const ArcView& links, std::span<const Amount> trees, const Family& family,
+            Progress& progress, bool thorough, int rotated_from)
+      : progress_(progress),
+        thorough_(thorough),
+        rotated_from_(rotated_from),
+        trees_(trees),
+        family_(family),
+        links_(links) {
     for (const Amount rooted : trees) all_trees_ += rooted;
-    merge_links(std::move(graph.arcs));
+    if (!are_merged(links)) merge(links);
+    packing_.load.assign(links_.capacity.begin(), links_.capacity.end());
   }
 
-  FactoredForest run() {
-    const Nesting nesting(forest_.family);
-    const ContractedEdges edges(nesting, forest_.links);
+  SetPacking run() {
+    const Nesting nesting(family_);
+    const ContractedEdges edges(nesting, links_);
     const std::vector<Amount> starting = trees_inside(nesting);
-    for (int set = 0; set < forest_.family.num_sets(); ++set) {
+    for (int set = 0; set < family_.num_sets(); ++set) {
       SetProblem problem = problem_of(set, nesting, edges, starting);
       const Amount rooted = Demand{problem.rooted, {}}.total();
       if (rooted != all_trees_) {
@@ -62,46 +64,54 @@ class SetPacker {
                          " trees start in it or enter it, " + std::to_string(all_trees_) +
                          " are to pass");
       }
-      forest_.shape_of.push_back(shape_of(std::move(problem)));
-      const int shape = forest_.shape_of.back();
-      spend(edges, edges.of(set), uses_[shape]);
-      progress_(set + 1, forest_.family.num_sets());
+      const int shape = shape_of(std::move(problem));
+      packing_.shape_of.push_back(shape);
+      if (!uses_all_[shape]) spend(edges, edges.of(set), uses_[shape]);
+      progress_(set + 1, family_.num_sets());
     }
-    std::erase_if(forest_.links, [](const Arc& link) { return link.capacity == 0; });
-    return std::move(forest_);
+    if (leaves_links_) drop_unused();
+    return std::move(packing_);
   }
 
  private:
-  void merge_links(IndexedVector<Arc> links) {
-    if (!std::ranges::is_sorted(links, {}, ends_of)) std::ranges::stable_sort(links, {}, ends_of);
+  void merge(const ArcView& links) {
+    std::vector<Arc> arcs = arcs_of(links);
+    std::erase_if(arcs, [](const Arc& arc) { return arc.capacity == 0; });
+    own_ = ArcColumns(merged(std::move(arcs)));
+    links_ = own_.view();
+    packing_.ends = LinkEnds{own_.tail, own_.head};
+  }
+
+  void drop_unused() {
+    LinkEnds ends{Column<NodeId>(links_.size()), Column<NodeId>(links_.size())};
+    Column<Amount>& load = packing_.load;
     std::size_t kept = 0;
-    for (const Arc& link : links) {
-      if (link.capacity == 0) continue;
-      if (kept > 0 && ends_of(links[kept - 1]) == ends_of(link)) {
-        links[kept - 1].capacity += link.capacity;
-      } else {
-        links[kept++] = link;
-      }
+    for (std::size_t i = 0; i < links_.size(); ++i) {
+      if (load[i] == 0) continue;
+      ends.tail[kept] = links_.tail[i];
+      ends.head[kept] = links_.head[i];
+      load[kept++] = load[i];
     }
-    links.resize(kept);
-    forest_.links = std::move(links);
+    ends.tail.resize(kept);
+    ends.head.resize(kept);
+    load.resize(kept);
+    packing_.ends = std::move(ends);
   }
 
   // Trees rooted in each item, by position.
   std::vector<Amount> trees_inside(const Nesting& nesting) const {
     std::vector<Amount> starting(nesting.num_positions(), 0);
-    const auto& parent = forest_.family.parent;
-    for (int set = 0; set < forest_.family.num_sets(); ++set) {
+    for (int set = 0; set < family_.num_sets(); ++set) {
       const std::size_t first = nesting.first_position(set);
       Amount inside = 0;
       for (std::size_t i = first; i < nesting.first_position(set + 1); ++i) {
         if (nesting.child(i) < 0) {
-          starting[i] = forest_.trees[nesting.smallest(i)];
+          starting[i] = trees_[static_cast<std::size_t>(nesting.smallest(i))];
         }
         inside += starting[i];
       }
       if (nesting.item_of_set(set) >= 0) {
-        const int around = parent[set];
+        const int around = family_.parent[set];
         starting[nesting.first_position(around) +
                  static_cast<std::size_t>(nesting.item_of_set(set))] = inside;
       }
@@ -115,7 +125,7 @@ class SetPacker {
     for (const auto& edge : edges.of(set)) {
       Amount capacity = 0;
       for (const int link : edges.links_of(edge)) {
-        capacity += forest_.links[link].capacity;
+        capacity += links_.capacity[static_cast<std::size_t>(link)];
       }
       problem.inside.arcs.push_back({edge.from, edge.to, capacity});
     }
@@ -133,7 +143,8 @@ class SetPacker {
     candidates.push_back(problems_.count());
     const auto transitive = find_transitive_packing(problem.inside, problem.rooted);
     Shape shape = transitive ? moved(problem, *transitive) : packed(problem);
-    forest_.shapes.push_back(std::move(shape));
+    packing_.shapes.push_back(std::move(shape));
+    uses_all_.push_back(std::ranges::equal(problem.inside.arcs, uses_.back(), {}, &Arc::capacity));
     problems_.push_back(std::move(problem));
     return candidates.back();
   }
@@ -182,16 +193,18 @@ class SetPacker {
     shape.parent.insert(shape.parent.end(), parent.begin(), parent.end());
   }
 
-  // Reduces capacities to loads. A contracted edge that the trees do not use up ends at a node
-  // (child sets are tight), which any of its links serves equally well. The first links are kept.
+  // Reduces the capacities of a set to loads. A contracted edge that the trees do not use up ends
+  // at a node (child sets are tight), which any of its links serves equally well. The first links
+  // are kept.
   void spend(const ContractedEdges& edges, std::span<const ContractedEdges::Edge> of_set,
              const std::vector<Amount>& uses) {
     for (std::size_t e = 0; e < of_set.size(); ++e) {
       Amount left = uses[e];
       for (const int link : edges.links_of(of_set[e])) {
-        Amount& capacity = forest_.links[link].capacity;
-        capacity = std::min(capacity, left);
-        left -= capacity;
+        Amount& load = packing_.load[static_cast<std::size_t>(link)];
+        load = std::min(load, left);
+        left -= load;
+        if (load == 0) leaves_links_ = true;
       }
     }
   }
@@ -199,10 +212,16 @@ class SetPacker {
   Progress& progress_;
   bool thorough_;
   int rotated_from_;
-  FactoredForest forest_;
+  std::span<const Amount> trees_;
+  const Family& family_;
+  ArcView links_;
+  ArcColumns own_;  // if those given are not sorted, or not each once
+  SetPacking packing_;
+  bool leaves_links_ = false;  // whether some carry no tree
   Amount all_trees_ = 0;
   IndexedVector<SetProblem> problems_;       // by shape
   IndexedVector<std::vector<Amount>> uses_;  // of each contracted edge, by shape
+  IndexedVector<std::uint8_t> uses_all_;     // by shape: whether the trees use up all edges
   std::unordered_map<std::uint64_t, std::vector<int>> known_;
 };
 
@@ -288,23 +307,20 @@ std::vector<std::pair<NodeId, NodeId>> parents_first(const Shape& shape, std::si
   return edges;
 }
 
-FactoredForest pack_sets(Graph graph, std::span<const Amount> trees, const Family& family,
-                         Progress& progress, bool thorough, int rotated_from) {
-  check(graph, {{trees.begin(), trees.end()}, NodeMap<std::uint8_t>(graph.num_nodes, 1)});
-  check(family, graph.num_nodes);
-  return SetPacker(std::move(graph), trees, family, progress, thorough, rotated_from).run();
+SetPacking pack_sets(const ArcView& links, std::span<const Amount> trees, const Family& family,
+                     Progress& progress, bool thorough, int rotated_from) {
+  const auto nodes = static_cast<NodeId>(trees.size());
+  check(nodes, links, {{trees.begin(), trees.end()}, NodeMap<std::uint8_t>(nodes, 1)});
+  check(family, nodes);
+  return SetPacker(links, trees, family, progress, thorough, rotated_from).run();
 }
 
 void check(const FactoredForest& forest) {
   const NodeId nodes = forest.trees.count();
-  check(nodes, forest.links, {forest.trees, NodeMap<std::uint8_t>(nodes, 1)});
+  check(nodes, forest.arcs(), {forest.trees, NodeMap<std::uint8_t>(nodes, 1)});
   check(forest.family, nodes);
-  if (std::ranges::adjacent_find(forest.links, std::ranges::greater_equal{}, ends_of) !=
-      forest.links.end()) {
-    throw InvalidInput("links must be sorted by (tail, head), each once");
-  }
-  if (std::ranges::any_of(forest.links, [](const Arc& link) { return link.capacity == 0; })) {
-    throw InvalidInput("a link carries no tree");
+  if (!are_merged(forest.arcs())) {
+    throw InvalidInput("links must be sorted by (tail, head), each once, and carry trees");
   }
   for (int shape = 0; shape < forest.shapes.count(); ++shape) {
     check(forest.shapes[shape], shape);

@@ -14,6 +14,7 @@
 #include "forestcoll/tree_packing/factored.hpp"
 #include "support/boxes.hpp"
 #include "support/check.hpp"
+#include "support/columns.hpp"
 #include "support/packings.hpp"
 #include "support/random_graphs.hpp"
 
@@ -34,9 +35,9 @@ void check_depths(const FactoredForest& forest) {
 // takes none that leaves from farther from the root than another, or as far and later.
 void check_nearest_links(const FactoredForest& forest, const std::vector<Batch>& trees) {
   const Nesting nesting(forest.family);
-  const ContractedEdges edges(nesting, forest.links);
+  const ContractedEdges edges(nesting, forest.arcs());
   IndexedVector<Amount> left;
-  for (const Arc& link : forest.links) left.push_back(link.capacity);
+  for (const Arc& link : rows(forest.links)) left.push_back(link.capacity);
   NodeMap<Amount> to_build = forest.trees;
   for (const Batch& tree : trees) {
     const auto depth = [&](NodeId v) {
@@ -58,7 +59,7 @@ void check_nearest_links(const FactoredForest& forest, const std::vector<Batch>&
         CHECK(depth_taken < depth_here || (depth_taken == depth_here && taken <= other));
       }
     }
-    for (int link = 0; link < forest.links.count(); ++link) {
+    for (int link = 0; link < left.count(); ++link) {
       if (is_taken(link)) left[link] -= tree.multiplicity;
     }
     to_build[tree.root] -= tree.multiplicity;
@@ -77,12 +78,11 @@ void assembled_trees_are_a_packing() {
     const Demand demand = equal_demand(graph.num_nodes, switches, best.denominator);
     Family family = find_tight_sets(graph, demand);
     nested += family.num_sets() > 1 ? 1 : 0;
-    const Graph logical{targets, remove_switches(graph, demand, family).logical};
+    const Graph logical{targets, rows(remove_switches(graph, demand, family).logical)};
     family.set_of.resize(targets);
     const std::vector<Amount> trees(static_cast<std::size_t>(targets), best.denominator);
-    Progress progress;
     for (const Family& sets : {family, no_tight_sets(targets)}) {
-      const FactoredForest forest = pack_sets(logical, trees, sets, progress);
+      const FactoredForest forest = packed_forest(logical, trees, sets);
       is_packing(logical, trees, assembled(forest));
       check_depths(forest);
     }
@@ -119,11 +119,10 @@ Graph rings_with_half_of_the_tails(NodeId count, NodeId size) {
 // A link that carries a whole batch goes before one that is nearer to the root.
 void whole_batches_go_first() {
   block_shortcuts(1U << static_cast<unsigned>(Shortcut::kRotatedBoxes));
-  Progress progress;
   const Graph graph{
       4, {{0, 1, 6}, {0, 2, 1}, {1, 0, 6}, {1, 3, 3}, {2, 0, 1}, {2, 3, 6}, {3, 1, 3}, {3, 2, 6}}};
   const FactoredForest forest =
-      pack_sets(graph, std::vector<Amount>(4, 2), family_of_boxes(2, 2), progress);
+      packed_forest(graph, std::vector<Amount>(4, 2), family_of_boxes(2, 2));
   const std::vector<Batch> built = assembled(forest);
   is_packing(graph, std::vector<Amount>(4, 2), built);
   CHECK(built[0].root == 0);
@@ -134,13 +133,11 @@ void whole_batches_go_first() {
 
 void links_near_the_root_are_taken() {
   block_shortcuts(1U << static_cast<unsigned>(Shortcut::kRotatedBoxes));
-  Progress progress;
   for (NodeId count = 2; count < 6; ++count) {
     for (const NodeId size : {2, 4, 8, 16}) {
       const std::vector<Amount> trees(at(count * size), 1);
       for (const Graph& graph : {boxes(count, size), rings_with_half_of_the_tails(count, size)}) {
-        const FactoredForest forest =
-            pack_sets(graph, trees, family_of_boxes(count, size), progress);
+        const FactoredForest forest = packed_forest(graph, trees, family_of_boxes(count, size));
         const std::vector<Batch> built = assembled(forest);
         is_packing(graph, trees, built);
         check_nearest_links(forest, built);
@@ -157,10 +154,10 @@ void what_does_not_match_is_refused() {
   const std::vector<Change> changes{
       [](FactoredForest& f) { --f.trees[0]; },
       [](FactoredForest& f) { ++f.trees[0]; },
-      [](FactoredForest& f) { ++f.links[0].capacity; },
-      [](FactoredForest& f) { f.links.erase(f.links.begin()); },
-      [](FactoredForest& f) { f.links[0].head = 99; },
-      [](FactoredForest& f) { std::swap(f.links[0], f.links[1]); },
+      [](FactoredForest& f) { ++f.links.capacity[0]; },
+      [](FactoredForest& f) { erase(f.links, 0); },
+      [](FactoredForest& f) { f.links.head[0] = 99; },
+      [](FactoredForest& f) { std::swap(f.links.head[0], f.links.head[1]); },
       [](FactoredForest& f) { ++f.shapes[0].multiplicity[0]; },
       [](FactoredForest& f) { f.shapes[0].multiplicity[0] = 0; },
       [](FactoredForest& f) { f.shapes[0].root[0] = 1 - f.shapes[0].root[0]; },

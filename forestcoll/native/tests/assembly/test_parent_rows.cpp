@@ -13,7 +13,6 @@
 #include "support/check.hpp"
 
 using namespace forestcoll;
-using namespace forestcoll::testing;
 
 namespace parent_rows_tests {
 

@@ -8,6 +8,7 @@
 #include "forestcoll/tree_packing/factored.hpp"
 #include "support/boxes.hpp"
 #include "support/check.hpp"
+#include "support/columns.hpp"
 #include "support/packings.hpp"
 
 using namespace forestcoll;
@@ -55,7 +56,7 @@ void check_assembly(const Graph& graph, const FactoredForest& forest, bool rotat
   for (Assembler trees(forest); trees.next();) depth = std::max(depth, trees.tree_depth());
   CHECK(depth == deepest(batches));
   // Every link is used up.
-  std::vector<Arc> links(forest.links.begin(), forest.links.end());
+  const std::vector<Arc> links = rows(forest.links);
   CHECK(loads(links, batches) == [&] {
     std::vector<Amount> all;
     for (const Arc& link : links) all.push_back(link.capacity);
@@ -70,7 +71,6 @@ void complete_graphs_and_tori_of_boxes_are_rotated() {
       check_assembly(boxes(count, size), packed_boxes(count, size), true);
     }
   }
-  Progress progress;
   for (const auto& dims : std::vector<std::vector<NodeId>>{{5}, {9}, {3, 3}, {5, 5}}) {
     for (NodeId size = 2; size < 4; ++size) {
       NodeId count = 1;
@@ -78,8 +78,7 @@ void complete_graphs_and_tori_of_boxes_are_rotated() {
       for (const Amount more : {0, 2}) {
         const Graph graph = torus_of_boxes(dims, size, 2, more);
         const std::vector<Amount> trees(at(graph.num_nodes), 2);
-        const FactoredForest forest =
-            pack_sets(graph, trees, family_of_boxes(count, size), progress);
+        const FactoredForest forest = packed_forest(graph, trees, family_of_boxes(count, size));
         check_assembly(graph, forest, true);
       }
     }
@@ -89,6 +88,11 @@ void complete_graphs_and_tori_of_boxes_are_rotated() {
 // Three boxes of two nodes: shape 0 is that of a box, shape 1 that of the whole.
 void what_is_not_symmetric_is_not_rotated() {
   const auto inside = [](const Arc& link) { return link.tail / 2 == link.head / 2; };
+  const auto add_where = [](FactoredForest& f, const auto& is_changed) {
+    for (std::size_t i = 0; i < f.links.size(); ++i) {
+      f.links.capacity[i] += is_changed(f.links[i]) ? 1 : 0;
+    }
+  };
   using Change = std::function<void(FactoredForest&)>;
   const std::vector<Change> changes{
       // Boxes that differ, or are not consecutive nodes.
@@ -98,10 +102,10 @@ void what_is_not_symmetric_is_not_rotated() {
       [](FactoredForest& f) { f.shape_of = {1, 1, 1, 1}; },
       [](FactoredForest& f) { f.shape_of = {0, 0, 0, 0}; },
       // Links that differ.
-      [](FactoredForest& f) { ++f.links[7].capacity; },
-      [](FactoredForest& f) { f.links.erase(f.links.begin() + 7); },
-      [](FactoredForest& f) { ++f.links[9].capacity; },
-      [](FactoredForest& f) { f.links.erase(f.links.begin() + 9); },
+      [](FactoredForest& f) { ++f.links.capacity[7]; },
+      [](FactoredForest& f) { erase(f.links, 7); },
+      [](FactoredForest& f) { ++f.links.capacity[9]; },
+      [](FactoredForest& f) { erase(f.links, 9); },
       // Batches that differ.
       [](FactoredForest& f) { ++f.shapes[1].multiplicity[1]; },
       [](FactoredForest& f) {
@@ -122,17 +126,15 @@ void what_is_not_symmetric_is_not_rotated() {
       },
       [](FactoredForest& f) { f.trees.assign(6, 0); },
       [&](FactoredForest& f) {
-        std::erase_if(f.links, [&](const Arc& a) { return inside(a) && a.head < a.tail; });
+        std::vector<Arc> left = rows(f.links);
+        std::erase_if(left, [&](const Arc& a) { return inside(a) && a.head < a.tail; });
+        f.links = ArcColumns(left);
         f.shapes[0] = {2, {0}, {3}, {-1, 0}};
       },
+      [&](FactoredForest& f) { add_where(f, inside); },
+      [&](FactoredForest& f) { add_where(f, [&](const Arc& a) { return !inside(a); }); },
       [&](FactoredForest& f) {
-        for (Arc& link : f.links) link.capacity += inside(link) ? 1 : 0;
-      },
-      [&](FactoredForest& f) {
-        for (Arc& link : f.links) link.capacity += inside(link) ? 0 : 1;
-      },
-      [&](FactoredForest& f) {
-        for (Arc& link : f.links) link.capacity += inside(link) && link.tail < link.head ? 1 : 0;
+        add_where(f, [&](const Arc& a) { return inside(a) && a.tail < a.head; });
         ++f.shapes[0].multiplicity[0];
       },
       [](FactoredForest& f) {
@@ -156,19 +158,17 @@ void nodes_without_trees_root_none() {
   Graph graph = boxes(3, 2);
   std::erase_if(graph.arcs,
                 [](const Arc& a) { return a.tail % 2 == 1 && a.head / 2 != a.tail / 2; });
-  Progress progress;
   const FactoredForest forest =
-      pack_sets(graph, std::vector<Amount>{1, 0, 1, 0, 1, 0}, family_of_boxes(3, 2), progress);
+      packed_forest(graph, std::vector<Amount>{1, 0, 1, 0, 1, 0}, family_of_boxes(3, 2));
   CHECK(is_found(forest));
   is_packing(graph, {1, 0, 1, 0, 1, 0}, assembled(forest));
 }
 
 // The first tree leaves every box from the node where it entered it.
 void links_near_the_root_come_first() {
-  Progress progress;
   const std::vector<Amount> trees(10, 2);
   const Batch first =
-      assembled(pack_sets(torus_of_boxes({5}, 2, 2, 0), trees, family_of_boxes(5, 2), progress))[0];
+      assembled(packed_forest(torus_of_boxes({5}, 2, 2, 0), trees, family_of_boxes(5, 2)))[0];
   for (const NodeId from : first.parent) {
     if (from < 0 || from == first.root) continue;
     const NodeId before = first.parent[from];
@@ -177,19 +177,16 @@ void links_near_the_root_come_first() {
 }
 
 void single_nodes_are_no_boxes() {
-  Progress progress;
   const Graph graph = boxes(3, 2);
-  check_assembly(graph, pack_sets(graph, std::vector<Amount>(6, 1), no_tight_sets(6), progress),
-                 false);
+  check_assembly(graph, packed_forest(graph, std::vector<Amount>(6, 1), no_tight_sets(6)), false);
 }
 
 // Batches of 5 and 1 trees leave one tree each after two times two.
 void divided_trees_are_not_rotated() {
   Graph graph = boxes(3, 2);
   for (Arc& arc : graph.arcs) arc.capacity *= 2;
-  Progress progress;
   const std::vector<Amount> trees(6, 2);
-  FactoredForest forest = pack_sets(graph, trees, family_of_boxes(3, 2), progress);
+  FactoredForest forest = packed_forest(graph, trees, family_of_boxes(3, 2));
   check_assembly(graph, forest, true);
   Shape& box = forest.shapes[0];
   CHECK(box.root[0] == 0 && box.multiplicity[0] == 6);

@@ -1,5 +1,6 @@
 // A flow that was moved and repaired equals one computed from nothing, and both equal the cut.
 #include <algorithm>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -127,9 +128,41 @@ void sorted_arcs_make_the_same_network() {
   }
 }
 
+// Pairs of arcs are found by both of their ends, before and after the index grows.
+void arcs_are_found_by_their_ends() {
+  Random random(7);
+  for (const bool expected : {false, true}) {
+    FlowNetwork network(40);
+    if (expected) network.expect(500);
+    std::map<std::pair<NodeId, NodeId>, Amount> due;
+    for (int step = 0; step < 500; ++step) {
+      const auto tail = static_cast<NodeId>(between(random, 0, 39));
+      const auto head = static_cast<NodeId>(between(random, 0, 39));
+      if (tail == head) continue;
+      const Amount capacity = between(random, 0, 9);
+      const int arc = network.add(tail, head, capacity);
+      CHECK(network.tail(arc) == tail && network.head(arc) == head);
+      due[{tail, head}] += capacity;
+      due[{head, tail}] += 0;
+    }
+    CHECK(network.num_arcs() == static_cast<int>(due.size()));
+    for (NodeId tail = 0; tail < 40; ++tail) {
+      for (NodeId head = 0; head < 40; ++head) {
+        const auto known = due.find({tail, head});
+        const int arc = tail == head ? -1 : network.find(tail, head);
+        CHECK((arc >= 0) == (known != due.end()));
+        if (arc < 0) continue;
+        CHECK(network.tail(arc) == tail && network.head(arc) == head);
+        CHECK(network.capacity(arc) == known->second);
+      }
+    }
+  }
+}
+
 }  // namespace flow_tests
 
 TESTS(flow) {
+  arcs_are_found_by_their_ends();
   shortage_equals_the_worst_cut_and_source_side_is_one();
   warm_flow_equals_fresh_flow_whatever_changes();
   expected_arcs_are_as_others();

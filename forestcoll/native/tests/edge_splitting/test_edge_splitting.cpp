@@ -9,6 +9,7 @@
 #include "forestcoll/tight_sets/contraction.hpp"
 #include "forestcoll/tight_sets/decomposition.hpp"
 #include "support/check.hpp"
+#include "support/columns.hpp"
 #include "support/random_graphs.hpp"
 
 using namespace forestcoll;
@@ -28,7 +29,7 @@ Demand scale_to_optimum(Graph& graph, NodeId switches) {
 void splits_make_the_logical_links(const Graph& graph, const SwitchRemoval& removal) {
   std::map<std::pair<NodeId, NodeId>, Amount> capacity;
   for (const Arc& arc : graph.arcs) capacity[{arc.tail, arc.head}] += arc.capacity;
-  for (const Split& split : removal.splits) {
+  for (const Split& split : rows(removal.splits)) {
     capacity[{split.from, split.via}] -= split.amount;
     capacity[{split.via, split.to}] -= split.amount;
     capacity[{split.from, split.to}] += split.amount;
@@ -36,7 +37,7 @@ void splits_make_the_logical_links(const Graph& graph, const SwitchRemoval& remo
     const Amount out = capacity[{split.via, split.to}];
     CHECK(split.amount > 0 && in >= 0 && out >= 0);
   }
-  for (const Arc& arc : removal.logical) {
+  for (const Arc& arc : rows(removal.logical)) {
     const Amount made = capacity[{arc.tail, arc.head}];
     CHECK(arc.capacity == made);
   }
@@ -69,7 +70,7 @@ void removal_keeps_condition_c_and_the_physical_capacities(RemovalOptions option
     if (round % 2 == 0) family = trimmed(graph, demand);
     const SwitchRemoval removal = remove_switches(graph, demand, family, {}, options);
     exact += removal.exact_switches;
-    const Graph logical{nodes, removal.logical};
+    const Graph logical{nodes, rows(removal.logical)};
     for (const Arc& arc : logical.arcs) {
       CHECK(demand.is_target[arc.tail] != 0);
       CHECK(demand.is_target[arc.head] != 0);
@@ -96,9 +97,9 @@ void two_boxes_of_the_paper_become_rails() {
   const Demand demand = equal_demand(11, 3, 1);
   const SwitchRemoval removal = remove_switches(graph, demand, find_tight_sets(graph, demand));
   CHECK(removal.exact_switches == 0);
-  CHECK(carries({11, removal.logical}, demand));
+  CHECK(carries({11, rows(removal.logical)}, demand));
   Amount across = 0;
-  for (const Arc& arc : removal.logical)
+  for (const Arc& arc : rows(removal.logical))
     across += (arc.tail < 4 && arc.head >= 4) ? arc.capacity : 0;
   CHECK(across == 4);
 }
@@ -121,12 +122,12 @@ void boxes_that_mostly_forward_make_few_splits() {
   const Demand demand = equal_demand(kCore + 1, kCore + 1 - kGpus, 2);
   const Family family = trimmed(graph, demand);
   const SwitchRemoval removal = remove_switches(graph, demand, family);
-  const Graph logical{kCore + 1, removal.logical};
+  const Graph logical{kCore + 1, rows(removal.logical)};
   CHECK(carries(logical, demand));
   splits_make_the_logical_links(graph, removal);
   sets_stay_tight(logical, demand, family);
   // Two trees between each pair: they share a port, though there are three.
-  CHECK(std::ranges::count(removal.splits, kCore, &Split::via) == kGpus * (kGpus - 1));
+  CHECK(std::ranges::count(removal.splits.via, kCore) == kGpus * (kGpus - 1));
 }
 
 // Eight boxes of four GPUs, their NICs of 20 to 25 units each. Batches of all trees of a GPU stay
@@ -148,12 +149,12 @@ void links_of_unequal_nics_carry_whole_batches() {
   CHECK(batch > 1);
   const Family family = trimmed(graph, demand);
   const SwitchRemoval removal = remove_switches(graph, demand, family);
-  const FlowNetwork network({kCore + 1, removal.logical});  // too many cuts to test them all
+  const FlowNetwork network({kCore + 1, rows(removal.logical)});  // too many cuts to test them all
   WarmFlow flow(network, demand.trees);
   for (NodeId gpu = 0; gpu < kAll; ++gpu) CHECK(flow.settle(gpu) == 0);
   splits_make_the_logical_links(graph, removal);
   int whole = 0, broken = 0;
-  for (const Arc& arc : removal.logical) {
+  for (const Arc& arc : rows(removal.logical)) {
     if (arc.tail / kGpus == arc.head / kGpus) continue;
     ++(arc.capacity % batch == 0 ? whole : broken);
   }

@@ -7,6 +7,7 @@
 
 #include "forestcoll/edge_splitting/links.hpp"
 #include "support/check.hpp"
+#include "support/columns.hpp"
 #include "support/random_graphs.hpp"
 
 using namespace forestcoll;
@@ -58,9 +59,11 @@ class Pair {
     }
   }
 
-  void add(const Arc& link) {
-    links_.add(link);
-    list_.push_back(link);
+  void split(const Split& made) {
+    links_.expect(1);
+    links_.split(made);
+    list_.push_back({made.from, made.to, made.amount});
+    splits_.push_back(made);
   }
 
   void remove(NodeId via) {
@@ -73,7 +76,8 @@ class Pair {
     std::erase_if(list_, is_at);
   }
 
-  void check_rest() const { CHECK(links_.merged() == merged(list_)); }
+  void check_rest() const { CHECK(rows(links_.merged()) == merged(list_)); }
+  void check_splits() { CHECK(rows(links_.take_splits()) == splits_); }
 
  private:
   NodeMap<std::uint8_t> is_target_{1, 1, 1, 1, 1, 1, 0, 0, 0, 0};
@@ -81,6 +85,7 @@ class Pair {
   Nesting nesting_;
   Links links_;
   std::vector<Arc> list_;
+  std::vector<Split> splits_;
 };
 
 void links_are_those_of_a_list() {
@@ -96,12 +101,12 @@ void links_are_those_of_a_list() {
     links.open(3);
     links.remove(9);
     // From inside a set out of it, as splits at switches around it make them.
-    links.add({0, 4, between(random, 1, 9)});
-    links.add({8, 5, between(random, 1, 9)});
+    links.split({9, 0, 4, between(random, 1, 9)});
+    links.split({9, 8, 5, between(random, 1, 9)});
     links.check_beyond(2);
     links.open(2);
-    links.add({6, 3, between(random, 1, 9)});
-    links.add({4, 2, between(random, 1, 9)});
+    links.split({8, 6, 3, between(random, 1, 9)});
+    links.split({8, 4, 2, between(random, 1, 9)});
     links.remove(8);
     links.check_rest();
     for (const int set : {1, 0}) {
@@ -110,6 +115,7 @@ void links_are_those_of_a_list() {
       links.remove(kFirstSwitch + set);
     }
     links.check_rest();
+    links.check_splits();
   }
 }
 

@@ -9,6 +9,7 @@
 #include "forestcoll/tight_sets/decomposition.hpp"
 #include "support/check.hpp"
 #include "support/random_graphs.hpp"
+#include "support/routes.hpp"
 
 using namespace forestcoll;
 using namespace forestcoll::testing;
@@ -39,9 +40,9 @@ void full_load_fits_the_physical_links(std::int64_t most_hops) {
     const SwitchRemoval removal = remove_switches(graph, demand, find_tight_sets(graph, demand));
     std::map<std::pair<NodeId, NodeId>, Amount> left;
     for (const Arc& arc : graph.arcs) left[{arc.tail, arc.head}] += arc.capacity;
-    const Routes routes = recover_paths(graph, removal.splits, removal.logical, most_hops);
+    const Routes routes = routes_of(graph, rows(removal.splits), rows(removal.logical), most_hops);
     for (std::size_t i = 0; i < removal.logical.size(); ++i) {
-      const Arc& link = removal.logical[i];
+      const Arc link = removal.logical[i];
       Amount carried = 0;
       for (std::size_t path : range(routes.first_path, i)) {
         const std::vector<NodeId> nodes = nodes_of(routes, path);
@@ -61,8 +62,8 @@ void full_load_fits_the_physical_links(std::int64_t most_hops) {
 void loops_through_a_switch_are_cut_short() {
   // 0 -> 2 -> 3 -> 2 -> 1: switch 3 hangs off switch 2.
   const Graph graph{4, {{0, 2, 1}, {2, 3, 1}, {3, 2, 1}, {2, 1, 1}}};
-  CHECK_THROWS(InvalidInput, recover_paths(graph, {{2, 0, 1, 2}}, {{0, 1, 2}}));
-  const auto routes = recover_paths(graph, {{2, 0, 3, 1}, {3, 0, 2, 1}, {2, 0, 1, 1}}, {{0, 1, 1}});
+  CHECK_THROWS(InvalidInput, routes_of(graph, {{2, 0, 1, 2}}, {{0, 1, 2}}));
+  const auto routes = routes_of(graph, {{2, 0, 3, 1}, {3, 0, 2, 1}, {2, 0, 1, 1}}, {{0, 1, 1}});
   CHECK((routes.first_path == std::vector<std::int64_t>{0, 1}));
   CHECK((nodes_of(routes, 0) == std::vector<NodeId>{0, 2, 1}));
 }
@@ -70,7 +71,7 @@ void loops_through_a_switch_are_cut_short() {
 void equal_paths_of_a_link_are_one() {
   // As above, and a unit that goes 0 -> 2 -> 1 at once: cut short, the other takes the same path.
   const Graph graph{4, {{0, 2, 2}, {2, 3, 1}, {3, 2, 1}, {2, 1, 2}}};
-  const auto routes = recover_paths(graph, {{2, 0, 3, 1}, {3, 0, 2, 1}, {2, 0, 1, 2}}, {{0, 1, 2}});
+  const auto routes = routes_of(graph, {{2, 0, 3, 1}, {3, 0, 2, 1}, {2, 0, 1, 2}}, {{0, 1, 2}});
   CHECK((routes.multiplicity == std::vector<Amount>{2}));
   CHECK((routes.first_path == std::vector<std::int64_t>{0, 1}));
   CHECK((routes.hop == std::vector<NodeId>{0, 2, 1}));
@@ -97,7 +98,7 @@ void walks_that_double_at_each_split_stay_short() {
   // round and round: what is left is one link or two.
   const Amount all = Amount{1} << 40;
   const Graph graph{3, {{0, 1, all}, {1, 2, all}, {2, 0, all}}};
-  const auto routes = recover_paths(graph, around_a_triangle(), {{0, 1, 1}, {1, 2, 1}, {2, 0, 1}});
+  const auto routes = routes_of(graph, around_a_triangle(), {{0, 1, 1}, {1, 2, 1}, {2, 0, 1}});
   CHECK((routes.multiplicity == std::vector<Amount>{1, 1, 1}));
   CHECK((routes.hop == std::vector<NodeId>{0, 1, 1, 2, 2, 0}));
 }
@@ -108,7 +109,7 @@ void loops_are_cut_out_late_or_early() {
   const Graph graph{4, {{0, 2, 2}, {2, 3, 1}, {3, 2, 1}, {2, 1, 2}}};
   const std::vector<Split> splits{{2, 0, 3, 1}, {3, 0, 2, 1}, {2, 0, 1, 2}};
   for (const std::int64_t most_hops : {kMostHops, std::int64_t{0}}) {
-    const auto routes = recover_paths(graph, splits, {{0, 1, 2}}, most_hops);
+    const auto routes = routes_of(graph, splits, {{0, 1, 2}}, most_hops);
     CHECK((routes.multiplicity == std::vector<Amount>{2}));
     CHECK((routes.hop == std::vector<NodeId>{0, 2, 1}));
   }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "forestcoll/tree_packing/factored.hpp"
+#include "support/columns.hpp"
 
 namespace forestcoll::testing {
 
@@ -32,9 +33,8 @@ inline Family family_of_boxes(NodeId count, NodeId size) {
 }
 
 inline FactoredForest packed_boxes(NodeId count, NodeId size) {
-  Progress progress;
   const std::vector<Amount> trees(at(count * size), 1);
-  return pack_sets(boxes(count, size), trees, family_of_boxes(count, size), progress);
+  return packed_forest(boxes(count, size), trees, family_of_boxes(count, size));
 }
 
 }  // namespace forestcoll::testing

@@ -14,6 +14,7 @@
 #include "forestcoll/tree_packing/factored.hpp"
 #include "support/boxes.hpp"
 #include "support/check.hpp"
+#include "support/columns.hpp"
 #include "support/packings.hpp"
 #include "support/random_graphs.hpp"
 
@@ -45,7 +46,8 @@ void items_are_numbered_by_their_smallest_node() {
   CHECK((whole.child == std::vector<int>{0, -1, 2}));
   CHECK((whole.first == std::vector<NodeId>{0, 1, 2}));
   // 5 -> 0 joins items 2 and 0 of the whole, and enters node 0 from outside of set 0.
-  const ContractedEdges edges(nesting, {{0, 4, 7}, {2, 3, 1}, {5, 0, 2}, {5, 3, 1}});
+  const ArcColumns links(std::vector<Arc>{{0, 4, 7}, {2, 3, 1}, {5, 0, 2}, {5, 3, 1}});
+  const ContractedEdges edges(nesting, links.view());
   CHECK(edges.of(3).size() == 1 && edges.of(3)[0].from == 2 && edges.of(3)[0].to == 0);
   CHECK(edges.of(2).size() == 1 && edges.links_of(edges.of(2)[0]).size() == 2);
   CHECK(edges.of(1).empty());
@@ -55,7 +57,7 @@ void items_are_numbered_by_their_smallest_node() {
 // The invariant of factored.hpp.
 void check_numbers(const FactoredForest& forest) {
   const Nesting nesting(forest.family);
-  const ContractedEdges edges(nesting, forest.links);
+  const ContractedEdges edges(nesting, forest.arcs());
   for (int set = 0; set < forest.family.num_sets(); ++set) {
     const Shape& shape = forest.shapes[forest.shape_of[set]];
     std::map<std::pair<int, int>, Amount> uses;
@@ -94,16 +96,15 @@ void numbers_match_and_are_spent() {
     const Demand demand = equal_demand(graph.num_nodes, switches, best.denominator);
     Family family = find_tight_sets(graph, demand);
     nested += family.num_sets() > 1 ? 1 : 0;
-    const Graph logical{targets, remove_switches(graph, demand, family).logical};
+    const Graph logical{targets, rows(remove_switches(graph, demand, family).logical)};
     family.set_of.resize(at(targets));
-    Progress progress;
     const NodeMap<Amount> trees(targets, best.denominator);
-    const FactoredForest forest = pack_sets(logical, trees, family, progress);
+    const FactoredForest forest = packed_forest(logical, trees, family);
     check_numbers(forest);
     const std::vector<Batch> batches = assembled(forest);
     is_packing(logical, trees, batches);
-    CHECK(loads(forest.links, batches).size() == forest.links.size());
-    const std::vector<Amount> used = loads(forest.links, batches);
+    const std::vector<Amount> used = loads(rows(forest.links), batches);
+    CHECK(used.size() == forest.links.size());
     for (std::size_t i = 0; i < used.size(); ++i) CHECK(used[i] == forest.links[i].capacity);
     std::size_t batch = 0;
     for (Assembler again(forest); again.next(); ++batch) {
@@ -123,13 +124,12 @@ void equal_boxes_share_a_shape() {
 
 // Six boxes of two: the set of boxes is large enough for rotations, the boxes are not.
 void large_sets_keep_one_tree_and_its_rotations() {
-  Progress progress;
   const Family family = family_of_boxes(6, 2);
   const NodeMap<Amount> trees(12, 1);
-  const FactoredForest all = pack_sets(boxes(6, 2), trees, family, progress);
-  const FactoredForest kept = pack_sets(boxes(6, 2), trees, family, progress, false, 6);
-  const FactoredForest none = pack_sets(boxes(6, 2), trees, family, progress, false, 7);
-  CHECK(kept.links == all.links);
+  const FactoredForest all = packed_forest(boxes(6, 2), trees, family);
+  const FactoredForest kept = packed_forest(boxes(6, 2), trees, family, false, 6);
+  const FactoredForest none = packed_forest(boxes(6, 2), trees, family, false, 7);
+  CHECK(rows(kept.links) == rows(all.links));
   CHECK(kept.shapes[0].radices.empty());
   CHECK(kept.shapes[1].radices == std::vector<NodeId>{6});
   CHECK(all.shapes[1].radices.empty());
@@ -151,11 +151,10 @@ void large_sets_keep_one_tree_and_its_rotations() {
 void a_set_that_is_not_tight_is_refused() {
   Graph graph = boxes(3, 2);
   graph.arcs.push_back({0, 2, 1});
-  Progress progress;
   const NodeMap<Amount> trees(6, 1);
   std::string said;
   try {
-    pack_sets(graph, trees, family_of_boxes(3, 2), progress);
+    packed_forest(graph, trees, family_of_boxes(3, 2));
   } catch (const Infeasible& error) {
     said = error.what();
   }
@@ -163,9 +162,46 @@ void a_set_that_is_not_tight_is_refused() {
         std::string::npos);
 }
 
+SetPacking packed(const std::vector<Arc>& links) {
+  Progress progress;
+  const NodeMap<Amount> trees(6, 1);
+  return pack_sets(ArcColumns(links).view(), trees, family_of_boxes(3, 2), progress);
+}
+
+// Only links that change have ends of their own.
+void links_as_given_are_not_copied() {
+  const std::vector<Arc> all = boxes(3, 2).arcs;
+  const SetPacking as_given = packed(all);
+  CHECK(!as_given.ends);
+  std::vector<Arc> mixed(all.rbegin(), all.rend());
+  mixed.push_back({0, 1, 0});
+  mixed.push_back(mixed.front());
+  mixed.front().capacity = 0;
+  const SetPacking merged_first = packed(mixed);
+  CHECK(merged_first.ends.has_value());
+  CHECK(merged_first.load == as_given.load);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    CHECK(merged_first.ends->tail[i] == all[i].tail && merged_first.ends->head[i] == all[i].head);
+  }
+}
+
+// Two ways to node 2; the tree needs only one.
+void links_without_trees_are_dropped() {
+  Progress progress;
+  const std::vector<Arc> links{{0, 1, 1}, {0, 2, 1}, {1, 2, 1}};
+  const SetPacking packing =
+      pack_sets(ArcColumns(links).view(), std::vector<Amount>{1, 0, 0}, no_tight_sets(3), progress);
+  CHECK(packing.ends.has_value());
+  CHECK((packing.ends->tail == Column<NodeId>{0, 0}));
+  CHECK((packing.ends->head == Column<NodeId>{1, 2}));
+  CHECK((packing.load == Column<Amount>{1, 1}));
+}
+
 }  // namespace factored_tests
 
 TESTS(factored) {
+  links_as_given_are_not_copied();
+  links_without_trees_are_dropped();
   items_are_numbered_by_their_smallest_node();
   numbers_match_and_are_spent();
   equal_boxes_share_a_shape();

@@ -208,7 +208,7 @@ class _Reader:
         }
         guid = infos.get("SysImageGUID") or infos.get("NodeGUID") or ""
         plain = guid.replace(":", "").lower().removeprefix("0x").lstrip("0")
-        return Nic(nic.name, self._supplied.nic_gb_s, nodes, pcie, plain)
+        return Nic(nic.name, self._supplied.speed_of_nics(), nodes, pcie, plain)
 
     def _pcie_host(self, name: str) -> Host:
         """Describe a machine whose GPUs have PCIe only: a tree of switches below each socket."""

@@ -75,7 +75,7 @@ def nvidia_host(matrix: NvidiaMatrix, links: NvidiaLinks | None, supplied: Suppl
                 f"check --gpu, unless the others are down."
             )
         ends = [_End(count, end.gb_s) for end in ends]
-    kind = supplied.gpu or (links.kind if links else None)
+    kind = supplied.kind_of_gpus() or (links.kind if links else None)
     switch = HostSwitch("nvswitch0", kind in _MULTICAST_KINDS)
     notes.append("Every pair of GPUs shares the NVLinks: the NVSwitches count as one.")
     widths = [end.count * end.gb_s for end in ends]
@@ -96,7 +96,7 @@ class _End:
 
 
 def _ends(matrix: NvidiaMatrix, links: NvidiaLinks | None, supplied: Supplied) -> list[_End]:
-    kind = supplied.gpu or (links.kind if links else None)
+    kind = supplied.kind_of_gpus() or (links.kind if links else None)
     if links is None:
         if kind is None:
             raise InvalidTopologyError(
@@ -179,7 +179,7 @@ def _host(
     for name, near in zip(matrix.nics, matrix.near, strict=True):
         best = min(near)
         nodes = tuple(gpu for gpu, at in zip(matrix.gpus, near, strict=True) if at == best)
-        nics.append(Nic(name, supplied.nic_gb_s, nodes))
+        nics.append(Nic(name, supplied.speed_of_nics(), nodes))
     return Host(
         matrix.machine, matrix.gpus, switches, tuple(links), shared_out(nics), (), tuple(notes)
     )

@@ -51,7 +51,7 @@ def host_from_rocm(text: str, source: str, name: str, supplied: Supplied) -> Hos
             f"NCCL_TOPO_DUMP_FILE instead"
         )
     gpus = list(tables[_TYPES])
-    kind = supplied.gpu or (kinds.pop() if len(kinds) == 1 else None)
+    kind = supplied.kind_of_gpus() or (kinds.pop() if len(kinds) == 1 else None)
     notes = ["rocm-smi lists no NICs; a dump of NCCL_TOPO_DUMP_FILE has them."]
     if supplied.rates is None and _WIDTHS in tables:
         notes.append("xGMI links have the greatest bandwidth that rocm-smi prints.")

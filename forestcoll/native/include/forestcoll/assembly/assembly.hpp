@@ -93,6 +93,7 @@ class Assembler {
     std::size_t edge, place;
   };
 
+  void prepare();
   void find_plain();
   void prepare(const Shape& shape, std::span<const ContractedEdges::Edge> edges);
   void prepare(int set, const ContractedEdges& edges);
@@ -123,7 +124,7 @@ class Assembler {
   void expect_nothing_left() const;
   [[noreturn]] void fail(int set, const std::string& what) const;
 
-  FactoredForest forest_;  // without its links, which are in supply_
+  FactoredForest forest_;  // once prepared, without its links, which are in supply_
   Nesting nesting_;
   std::optional<RotatedBoxes> rotated_;  // then nothing below is prepared
 

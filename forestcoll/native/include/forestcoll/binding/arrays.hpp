@@ -9,13 +9,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "forestcoll/common/arc_columns.hpp"
 #include "forestcoll/common/errors.hpp"
 #include "forestcoll/common/progress.hpp"
 #include "forestcoll/common/types.hpp"
@@ -37,14 +37,14 @@ std::vector<T> vector_of(const In<T>& array) {
   return {array.data(), array.data() + array.size()};
 }
 
-template <typename T>
-nb::capsule keep(std::vector<T>* data) {
-  return nb::capsule(data, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+template <typename Vector>
+nb::capsule keep(Vector* data) {
+  return nb::capsule(data, [](void* p) noexcept { delete static_cast<Vector*>(p); });
 }
 
-template <typename T>
-Out<T> array_of(std::vector<T> values) {
-  auto* data = new std::vector<T>(std::move(values));
+template <typename T, typename Allocator>
+Out<T> array_of(std::vector<T, Allocator> values) {
+  auto* data = new std::vector<T, Allocator>(std::move(values));
   return Out<T>(data->data(), {data->size()}, keep(data));
 }
 
@@ -54,24 +54,6 @@ OutRows<T> rows_of(std::vector<T> values, std::size_t columns) {
   auto* data = new std::vector<T>(std::move(values));
   return OutRows<T>(data->data(), {rows, columns}, keep(data));
 }
-
-// An array to be written: its entries are not set to 0 first.
-template <typename T>
-class Column {
- public:
-  explicit Column(std::size_t size)
-      : values_(std::make_unique_for_overwrite<T[]>(size)), size_(size) {}
-
-  T& operator[](std::size_t place) { return values_[place]; }
-  Out<T> release() {
-    const nb::capsule owner(values_.get(), [](void* p) noexcept { delete[] static_cast<T*>(p); });
-    return Out<T>(values_.release(), {size_}, owner);
-  }
-
- private:
-  std::unique_ptr<T[]> values_;
-  std::size_t size_;
-};
 
 // A column of the rows for each getter, all in one pass: there may be millions of rows.
 template <typename Rows, typename... Get>
@@ -85,7 +67,7 @@ auto columns(const Rows& rows, Get... get) {
           ((column[place] = get(row)), ...);
           ++place;
         }
-        return std::tuple(column.release()...);
+        return std::tuple(array_of(std::move(column))...);
       },
       all);
 }
@@ -95,14 +77,23 @@ auto column(const Rows& rows, Get get) {
   return std::get<0>(columns(rows, get));
 }
 
-inline std::vector<Arc> arcs_of(const In<NodeId>& tail, const In<NodeId>& head,
-                                const In<Amount>& capacity) {
+// Arcs as given, without a copy: the arrays must stay alive.
+inline ArcView view_of(const In<NodeId>& tail, const In<NodeId>& head, const In<Amount>& capacity) {
   if (tail.size() != head.size() || tail.size() != capacity.size()) {
     throw InvalidInput("tail, head and capacity differ in length");
   }
-  std::vector<Arc> arcs(tail.size());
-  for (std::size_t i = 0; i < arcs.size(); ++i) arcs[i] = {tail(i), head(i), capacity(i)};
-  return arcs;
+  return {
+      {tail.data(), tail.size()}, {head.data(), head.size()}, {capacity.data(), capacity.size()}};
+}
+
+inline std::vector<Arc> arcs_of(const In<NodeId>& tail, const In<NodeId>& head,
+                                const In<Amount>& capacity) {
+  return arcs_of(view_of(tail, head, capacity));
+}
+
+inline auto arrays_of(ArcColumns arcs) {
+  return std::tuple(array_of(std::move(arcs.tail)), array_of(std::move(arcs.head)),
+                    array_of(std::move(arcs.capacity)));
 }
 
 // Runs without the GIL; takes it at intervals to report and to check for Ctrl-C.

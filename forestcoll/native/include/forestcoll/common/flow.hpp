@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -13,28 +14,6 @@
 #include "forestcoll/common/types.hpp"
 
 namespace forestcoll {
-
-// Numbers by pairs of nodes: open addressing with linear probing, since every network begins with
-// a lookup per arc. Nothing is ever taken out.
-class PairIndex {
- public:
-  // The number of a pair, or -1.
-  int find(NodeId tail, NodeId head) const;
-  // The pair must be new.
-  void insert(NodeId tail, NodeId head, int number);
-  void reserve(std::size_t pairs);
-
- private:
-  struct Slot {
-    std::uint64_t key;
-    int number;  // -1: free
-  };
-
-  std::size_t place(std::uint64_t key) const;
-
-  std::vector<Slot> slots_;  // a power of two of them, at most half full
-  std::size_t used_ = 0;
-};
 
 // Capacities between nodes. Arcs come in opposite pairs, a and a ^ 1, so that one residual entry
 // serves both directions; a missing direction has capacity 0.
@@ -66,14 +45,16 @@ class FlowNetwork {
  private:
   void add_sorted(const IndexedVector<Arc>& arcs);
   int append(NodeId tail, NodeId head);
-  void index();
+  std::size_t slot(NodeId one, NodeId other) const;
+  void index(std::size_t pairs);
 
   IndexedVector<NodeId> head_;
   IndexedVector<Amount> capacity_;
   NodeMap<std::vector<int>> out_;
   NodeMap<std::vector<NodeId>> neighbours_;
-  PairIndex index_;
-  bool is_indexed_ = true;  // whether index_ has all arcs
+  // Pairs of arcs by their ends: open addressing with linear probing. -1: free. A power of two of
+  // slots, at most half full; none in networks that are searched only, until an arc is added.
+  std::vector<int> slots_;
 };
 
 // A flow of supplies towards a sink. The sink may move, and capacities and supplies may change

@@ -7,8 +7,11 @@
 // each node. A split does not change that.
 #pragma once
 
-#include <vector>
+#include <concepts>
+#include <cstddef>
+#include <span>
 
+#include "forestcoll/common/arc_columns.hpp"
 #include "forestcoll/common/progress.hpp"
 #include "forestcoll/common/types.hpp"
 #include "forestcoll/tight_sets/tight_sets.hpp"
@@ -25,6 +28,39 @@ struct Split {
   bool operator==(const Split&) const = default;
 };
 
+// Splits by columns (arc_columns.hpp) that lie elsewhere.
+struct SplitView {
+  std::span<const NodeId> via, from, to;
+  std::span<const Amount> amount;
+
+  std::size_t size() const { return via.size(); }
+  Split operator[](std::integral auto index) const {
+    const auto i = static_cast<std::size_t>(index);
+    return {via[i], from[i], to[i], amount[i]};
+  }
+};
+
+struct SplitColumns {
+  Column<NodeId> via, from, to;
+  Column<Amount> amount;
+
+  std::size_t size() const { return via.size(); }
+  void resize(std::size_t count) {
+    via.resize(count);
+    from.resize(count);
+    to.resize(count);
+    amount.resize(count);
+  }
+  Split operator[](std::integral auto index) const { return view()[index]; }
+  void set(std::size_t place, const Split& split) {
+    via[place] = split.via;
+    from[place] = split.from;
+    to[place] = split.to;
+    amount[place] = split.amount;
+  }
+  SplitView view() const { return {via, from, to, amount}; }
+};
+
 // Limits of the matrix method, before a switch is split pair by pair. A guess that is not right
 // after `most_exchanges` repairs is given up; below 0 nothing is guessed. With `sparse_exchange`,
 // equal groups exchange with some others only, even where all with all would do: taller trees in
@@ -35,9 +71,9 @@ struct RemovalOptions {
 };
 
 struct SwitchRemoval {
-  std::vector<Arc> logical;   // between nodes that stay, sorted by (tail, head)
-  std::vector<Split> splits;  // in the order in which they were made: the routing table
-  int exact_switches = 0;     // switches whose matrix had to be built pair by pair
+  ArcColumns logical;      // between nodes that stay, sorted by (tail, head)
+  SplitColumns splits;     // in the order in which they were made: the routing table
+  int exact_switches = 0;  // switches whose matrix had to be built pair by pair
 };
 
 // Removes every node that is not a target.

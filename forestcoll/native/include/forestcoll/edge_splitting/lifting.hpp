@@ -1,7 +1,7 @@
 // Lifting: the splits of a contracted set, made on the real links behind its contracted links.
 #pragma once
 
-#include <vector>
+#include <span>
 
 #include "forestcoll/common/types.hpp"
 #include "forestcoll/edge_splitting/edge_splitting.hpp"
@@ -11,10 +11,9 @@
 namespace forestcoll {
 
 // Makes the splits of the switch `via`, given from item to item of a set, on real links. Adds the
-// logical links and logs the real splits. `targets_of` counts the targets in each item, and
-// outside. The links of a split carry whole batches of so many trees where possible.
-void lift(const std::vector<Split>& splits, NodeId via, const Contraction& items,
-          const IndexedVector<int>& targets_of, Amount batch, Links& links,
-          std::vector<Split>& log);
+// real splits to the links. `targets_of` counts the targets in each item, and outside. The links of
+// a split carry whole batches of so many trees where possible.
+void lift(std::span<const Split> splits, NodeId via, const Contraction& items,
+          const IndexedVector<int>& targets_of, Amount batch, Links& links);
 
 }  // namespace forestcoll

@@ -15,7 +15,7 @@ namespace forestcoll {
 // switches, so that its links may be made of other splits; or if a load leads back to its tail.
 //
 // Throws InvalidInput as replay_splits.
-std::optional<Routes> recover_direct_paths(const Graph& physical, const std::vector<Split>& splits,
-                                           const std::vector<Arc>& loads);
+std::optional<Routes> recover_direct_paths(const Graph& physical, const SplitView& splits,
+                                           const ArcView& loads);
 
 }  // namespace forestcoll

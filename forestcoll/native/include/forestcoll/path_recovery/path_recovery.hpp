@@ -30,8 +30,8 @@ constexpr std::int64_t kMostHops = std::int64_t{1} << 27;
 // two physical links, else by a replay of the splits.
 //
 // Throws InvalidInput if a load exceeds its logical link.
-Routes recover_paths(const Graph& physical, const std::vector<Split>& splits,
-                     const std::vector<Arc>& loads, std::int64_t most_hops = kMostHops);
+Routes recover_paths(const Graph& physical, const SplitView& splits, const ArcView& loads,
+                     std::int64_t most_hops = kMostHops);
 
 // Finds the paths of any loads by replaying the splits. Each unit of a
 // split joins one unit of the in-link's walks to one unit of the out-link's. Shortest paths are
@@ -42,8 +42,8 @@ Routes recover_paths(const Graph& physical, const std::vector<Split>& splits,
 // as soon as they arise, and no walk has more hops than nodes.
 //
 // Throws InvalidInput if a load exceeds its logical link.
-Routes replay_splits(const Graph& physical, const std::vector<Split>& splits,
-                     const std::vector<Arc>& loads, std::int64_t most_hops = kMostHops);
+Routes replay_splits(const Graph& physical, const SplitView& splits, const ArcView& loads,
+                     std::int64_t most_hops = kMostHops);
 
 // The error of a load that exceeds its logical link.
 InvalidInput load_exceeds(const Arc& load);

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "forestcoll/common/arc_columns.hpp"
 #include "forestcoll/common/types.hpp"
 #include "forestcoll/tight_sets/tight_sets.hpp"
 
@@ -77,7 +78,7 @@ struct ContractedEdges {
   };
 
   // `links` must be sorted; the links behind an edge are then sorted too.
-  ContractedEdges(const Nesting& nesting, const std::vector<Arc>& links);
+  ContractedEdges(const Nesting& nesting, const ArcView& links);
 
   // The edges of a set, sorted by (from, to).
   std::span<const Edge> of(int set) const {
@@ -90,7 +91,7 @@ struct ContractedEdges {
 
   std::vector<Edge> edges;                // set by set; one past the last closes the rows
   IndexedVector<std::size_t> first_edge;  // of each set, and one past the last
-  std::vector<int> link;
+  Column<int> link;
   // The load that enters each item, by position, over links from outside its set.
   std::vector<Amount> entering;
 };

@@ -15,10 +15,12 @@
 
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "forestcoll/common/arc_columns.hpp"
 #include "forestcoll/common/progress.hpp"
 #include "forestcoll/common/types.hpp"
 #include "forestcoll/tight_sets/tight_sets.hpp"
@@ -51,21 +53,37 @@ std::vector<std::pair<NodeId, NodeId>> parents_first(const Shape& shape, std::si
 // A forest by sets. The family determines the items of a set and the links behind its contracted
 // edges, see contraction.hpp.
 struct FactoredForest {
-  NodeMap<Amount> trees;     // rooted at each node
-  IndexedVector<Arc> links;  // sorted by (tail, head), without duplicates; the capacity is the load
+  NodeMap<Amount> trees;  // rooted at each node
+  ArcColumns links;       // sorted by (tail, head), without duplicates; the capacity is the load
   Family family;
   IndexedVector<int> shape_of;  // of each set
   IndexedVector<Shape> shapes;
+  ArcView lent = {};  // instead of `links`; the caller keeps them alive
+
+  ArcView arcs() const { return lent.size() > 0 ? lent : links.view(); }
 };
 
-// Packs trees[v] spanning out-trees rooted at every node v, set by set.
+// Of links sorted by (tail, head), each once.
+struct LinkEnds {
+  Column<NodeId> tail, head;
+};
+
+// The packings of all sets, and the loads of the links.
+struct SetPacking {
+  std::optional<LinkEnds> ends;  // nothing if every link is as it was given
+  Column<Amount> load;           // of each link
+  IndexedVector<int> shape_of;   // of each set
+  IndexedVector<Shape> shapes;
+};
+
+// Packs trees[v] spanning out-trees rooted at every node v, set by set. Links need not be sorted.
 //
 // With `thorough`, seconds may be spent on shallower trees. Sets of at least `rotated_from` items
 // keep a vertex-transitive packing as the trees of item 0 and radices.
 // Throws Infeasible if the graph cannot carry the trees or a set of the family is not tight.
-FactoredForest pack_sets(Graph graph, std::span<const Amount> trees, const Family& family,
-                         Progress& progress, bool thorough = false,
-                         int rotated_from = std::numeric_limits<int>::max());
+SetPacking pack_sets(const ArcView& links, std::span<const Amount> trees, const Family& family,
+                     Progress& progress, bool thorough = false,
+                     int rotated_from = std::numeric_limits<int>::max());
 
 // Throws InvalidInput unless the parts fit together and every batch, all of them written out, is a
 // spanning out-tree. The assembly checks the invariant.
