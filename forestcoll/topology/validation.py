@@ -39,6 +39,9 @@ Collective = Literal["allgather", "reduce-scatter", "allreduce", "broadcast", "r
 COLLECTIVES: tuple[str, ...] = get_args(Collective)
 """The collectives that :func:`validate` knows."""
 
+_LEVELS = 64
+"""Levels of a search that are found as arrays. Networks with more have narrow ones: long rings."""
+
 
 def validate(
     topology: Topology, collective: str = "allgather", roots: Collection[int] | None = None
@@ -164,31 +167,58 @@ def _has_reverses(topology: Topology) -> bool:
 class _Neighbours:
     """The neighbours of node v: ``other[first[v]]`` to ``other[first[v + 1]]``, the end excluded.
 
-    Two flat lists, as a list a node takes most of the time of the check.
+    Two flat arrays, as a list a node takes most of the time of the check.
     """
 
-    first: list[int]
-    other: list[int]
+    first: npt.NDArray[np.int64]
+    other: npt.NDArray[np.int32]
 
     @classmethod
     def of(cls, end: npt.NDArray[np.int32], other: npt.NDArray[np.int32], nodes: int) -> Self:
         first = np.append(0, np.cumsum(np.bincount(end, minlength=nodes)))
-        return cls(first.tolist(), other[np.argsort(end, kind="stable")].tolist())
+        return cls(first, other[np.argsort(end, kind="stable")])
+
+    def of_all(self, nodes: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
+        """Return the neighbours of some nodes, one node after the other."""
+        count = self.first[nodes + 1] - self.first[nodes]
+        end = np.cumsum(count)
+        place = np.arange(end[-1]) + np.repeat(self.first[nodes] - (end - count), count)
+        neighbours: npt.NDArray[np.int32] = self.other[place]
+        return neighbours
 
 
 def _missed(start: int, wanted: Sequence[int], neighbours: _Neighbours) -> list[int]:
     """Return those of ``wanted`` that a search from the start does not find."""
-    first, other = neighbours.first, neighbours.other
-    seen = bytearray(len(first))
-    seen[start] = 1
-    frontier = [start]
+    seen = np.zeros(len(neighbours.first) - 1, dtype=np.bool_)
+    seen[start] = True
+    frontier = np.array([start])
+    for _ in range(_LEVELS):
+        found = np.zeros_like(seen)
+        found[neighbours.of_all(frontier)] = True
+        frontier = np.flatnonzero(found & ~seen)
+        if not len(frontier):
+            break
+        seen[frontier] = True
+    else:
+        _find_one_by_one(seen, frontier.tolist(), neighbours)
+    places = np.array(wanted)
+    missed: list[int] = places[~seen[places]].tolist()
+    return missed
+
+
+def _find_one_by_one(
+    seen: npt.NDArray[np.bool_], frontier: list[int], neighbours: _Neighbours
+) -> None:
+    """Mark the nodes that a search from the frontier finds."""
+    first, other = neighbours.first.tolist(), neighbours.other.tolist()
+    is_seen = bytearray(seen)
     while frontier:
         at = frontier.pop()
         for neighbour in other[first[at] : first[at + 1]]:
-            if not seen[neighbour]:
-                seen[neighbour] = 1
+            if not is_seen[neighbour]:
+                is_seen[neighbour] = 1
                 frontier.append(neighbour)
-    return [gpu for gpu in wanted if not seen[gpu]]
+    seen[:] = np.frombuffer(is_seen, dtype=np.bool_)
 
 
 def _disconnected(topology: Topology, start: int, end: int) -> DisconnectedError:

@@ -69,6 +69,24 @@ def test_links_with_reverses_are_searched_once(monkeypatch, links, searches):
     assert len(found) == searches
 
 
+@pytest.mark.parametrize("levels", [0, 3, validation._LEVELS])
+@pytest.mark.parametrize("gap", [None, 2, 90])
+def test_long_chains_are_searched_to_their_end(monkeypatch, levels, gap):
+    """A chain of GPUs, perhaps broken: levels are found as arrays, then nodes one by one."""
+    monkeypatch.setattr(validation, "_LEVELS", levels)
+    builder = TopologyBuilder()
+    gpus = [builder.gpu(f"g{i}") for i in range(100)]
+    for i in range(99):
+        if i != gap:
+            builder.link(gpus[i], gpus[i + 1], 1)
+    chain = builder.build("chain")
+    if gap is None:
+        validate(chain)
+    else:
+        with pytest.raises(DisconnectedError, match=f"'g0' cannot reach GPU 'g{gap + 1}'"):
+            validate(chain)
+
+
 def test_gpus_forward_too():
     """A directed ring of three GPUs: everyone is reached through the others."""
     for collective in COLLECTIVES:

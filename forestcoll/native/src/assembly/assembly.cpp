@@ -17,6 +17,21 @@ constexpr auto less_full = [](const auto& one, const auto& other) {
   return one.left != other.left ? one.left < other.left : one.batch > other.batch;
 };
 
+// Subtracts from the top of a heap, which then sinks to its place. Mostly it stays.
+template <typename Stock>
+void subtract_from_top(std::span<Stock> heap, Amount amount) {
+  Stock sinking = heap.front();
+  sinking.left -= amount;
+  std::size_t place = 0;
+  for (std::size_t below = 1; below < heap.size(); below = 2 * place + 1) {
+    if (below + 1 < heap.size() && less_full(heap[below], heap[below + 1])) ++below;
+    if (!less_full(sinking, heap[below])) break;
+    heap[place] = heap[below];
+    place = below;
+  }
+  heap[place] = sinking;
+}
+
 std::size_t index(int value) { return static_cast<std::size_t>(value); }
 
 FactoredForest checked(FactoredForest forest) {
@@ -30,10 +45,11 @@ Assembler::Assembler(FactoredForest forest)
     : forest_(checked(std::move(forest))),
       nesting_(forest_.family),
       steps_(forest_.shapes.size()),
-      copied_depths_(forest_.shapes.size()),
+      copies_(forest_.shapes.size()),
       uses_(forest_.shapes.size()),
-      parent_(forest_.trees.size(), -1),
-      depth_(forest_.trees.size(), 0) {
+      scratch_(forest_.trees.size(), -1),
+      depth_(forest_.trees.size(), 0),
+      entry_(nesting_.num_positions(), -1) {
   prepare();
   forest_.links = {};
   forest_.lent = {};
@@ -62,10 +78,9 @@ void Assembler::prepare() {
       fail(set, "has other links than set " + std::to_string(known) + " of the same shape");
     }
     prepare(set, edges);
-    if (is_plain_[set]) expect_used_up(set, edges);
+    if (inside_[set].is_plain) expect_used_up(set, edges);
   }
   first_stock_.push_back(stock_.size());
-  first_edge_.push_back(num_live_.size());
 }
 
 // Plain sets hold only nodes, with one link behind every edge, so their trees are copied. Only the
@@ -73,19 +88,19 @@ void Assembler::prepare() {
 // depths in them are found on request.
 void Assembler::find_plain() {
   const int sets = forest_.family.num_sets();
-  is_plain_.assign(sets, is_open(Shortcut::kPlainCopies) ? 1 : 0);
-  is_run_.assign(sets, 1);
+  inside_.assign(sets, {});
   in_steps_.assign(forest_.shapes.count(), 0);
   is_copied_.assign(forest_.shapes.count(), 0);
   for (int set = 0; set < sets; ++set) {
     const std::size_t first = nesting_.first_position(set);
+    Inside& inside = inside_[set];
+    inside = {first, 0, forest_.shape_of[set], 0, is_open(Shortcut::kPlainCopies), true};
+    if (nesting_.num_items(set) > 0) inside.first = nesting_.smallest(first);
     for (std::size_t i = first; i < nesting_.first_position(set + 1); ++i) {
-      if (nesting_.child(i) >= 0) is_plain_[set] = 0;
-      if (nesting_.smallest(i) != nesting_.smallest(first) + static_cast<NodeId>(i - first)) {
-        is_run_[set] = 0;
-      }
+      inside.is_plain &= nesting_.child(i) < 0;
+      inside.is_run &= nesting_.smallest(i) == inside.first + static_cast<NodeId>(i - first);
     }
-    (is_plain_[set] ? is_copied_ : in_steps_)[forest_.shape_of[set]] = 1;
+    (inside.is_plain ? is_copied_ : in_steps_)[inside.shape] = 1;
   }
   if (is_one_packing()) is_copied_[0] = 0;
 }
@@ -113,15 +128,20 @@ void Assembler::prepare(const Shape& shape, std::span<const ContractedEdges::Edg
     if (in_steps_[number] || is_copied_[number]) {
       below[shape.root[batch]] = 0;
       int most = 0;
+      IndexedVector<std::uint8_t> ends(shape.num_items, 1);
+      for (const NodeId from : shape.parents(batch)) {
+        if (from >= 0) ends[from] = 0;
+      }
       for (const auto& [from, to] : parents_first(shape, batch)) {
         const int edge = use(from, to, batch);
-        if (in_steps_[number]) steps_[number].push_back({edge, to});
+        if (in_steps_[number]) steps_[number].push_back({edge, from, to, ends[to] != 0});
         most = std::max(most, below[to] = below[from] + 1);
       }
       if (is_copied_[number]) {
-        Depths& depths = copied_depths_[number];
-        depths.below.insert(depths.below.end(), below.begin(), below.end());
-        depths.most.push_back(most);
+        Copies& copies = copies_[number];
+        copies.parents = shape.parents();
+        copies.below.insert(copies.below.end(), below.begin(), below.end());
+        copies.most.push_back(most);
       }
       continue;
     }
@@ -154,12 +174,11 @@ void Assembler::prepare(int set, const ContractedEdges& edges) {
                            less_full);
   }
 
-  first_edge_.push_back(num_live_.size());
-  if (is_plain_[set]) return;
+  inside_[set].edge = behind_.size();
+  if (inside_[set].is_plain) return;
   for (const auto& edge : edges.of(set)) {
-    first_supply_.push_back(supply_.size());
     const auto links = edges.links_of(edge);
-    num_live_.push_back(static_cast<int>(links.size()));
+    behind_.push_back({supply_.size(), static_cast<int>(links.size()), 0});
     for (const int link : links) {
       const Arc arc = forest_.arcs()[link];
       supply_.push_back({arc.capacity, arc.tail, arc.head});
@@ -182,8 +201,9 @@ void Assembler::expect_used_up(int set, const ContractedEdges& edges) const {
   }
 }
 
-bool Assembler::next() {
-  if (rotated_) return next_rotated();
+bool Assembler::next(std::span<NodeId> row) {
+  if (rotated_) return next_rotated(row);
+  parent_ = row.empty() ? scratch_.data() : row.data();
   if (at_start_) {
     at_start_ = false;
     root_ = 0;
@@ -201,100 +221,183 @@ bool Assembler::next() {
   return true;
 }
 
-bool Assembler::next_rotated() {
+bool Assembler::next_rotated(std::span<NodeId> row) {
   if (!rotated_->next()) return false;
   root_ = rotated_->root();
   multiplicity_ = rotated_->multiplicity();
   max_depth_ = rotated_->tree_depth();
   built_ += multiplicity_;
+  if (!row.empty()) rotated_->write_parents(row);
   return true;
-}
-
-void Assembler::write_parents(std::span<NodeId> row) const {
-  if (rotated_) return rotated_->write_parents(row);
-  std::ranges::copy(parent_, row.begin());
 }
 
 void Assembler::assemble() {
   multiplicity_ = of_root_;
   max_depth_ = 0;
-  parent_[root_] = -1;
-  depth_[root_] = 0;
   taken_stock_.clear();
   taken_links_.clear();
-  const int whole = forest_.family.num_sets() - 1;
-  span_from(whole, nesting_.item_of(root_, whole), root_);
+  enter(forest_.family.num_sets() - 1, {root_, -1, 0, false});
   settle();
   of_root_ -= multiplicity_;
   built_ += multiplicity_;
 }
 
-// Spans a set from the item where the tree starts or enters, at the node `entry`.
-void Assembler::span_from(int set, int item, NodeId entry) {
-  const std::size_t base = nesting_.first_position(set);
-  const auto enter = [this, base](int into, NodeId node) {
-    const int child = nesting_.child(base + index(into));
-    if (child >= 0) span_from(child, nesting_.item_of(node, child), node);
-  };
-  const std::size_t position = base + index(item);
+// What follows is done a million times in a forest of 4096 nodes. Functions that are not inline are
+// called through a table in shared objects.
+
+inline std::span<Assembler::Stock> Assembler::stock_of(std::size_t position) {
+  const std::size_t first = first_stock_[position];
+  return std::span(stock_).subspan(first, first_stock_[position + 1] - first);
+}
+
+// The fullest batch rooted at the item at a position.
+inline std::size_t Assembler::take_batch(int set, std::size_t position) {
   const auto stock = stock_of(position);
   if (stock.empty() || stock.front().left == 0) {
-    fail(set, "has fewer trees rooted at its item " + std::to_string(item) +
+    fail(set, "has fewer trees rooted at its item " +
+                  std::to_string(position - inside_[set].position) +
                   " than start in it or enter it");
   }
   multiplicity_ = std::min(multiplicity_, stock.front().left);
-  taken_stock_.push_back(position);
-  const Shape& shape = forest_.shapes[forest_.shape_of[set]];
-  batch_ = stock.front().batch;
-  if (named_only_ && is_one_packing()) return;
-  const auto batch = index(batch_);
-  if (is_one_packing()) return copy(shape.parents(batch));
-  if (is_plain_[set]) return copy(set, batch, entry);
-  const std::size_t edges = index(shape.num_items) - 1;
-  enter(item, entry);
-  const Step* step = steps_[forest_.shape_of[set]].data() + batch * edges;
-  for (const Step* end = step + edges; step < end; ++step) {
-    enter(step->to, join(set, first_edge_[set] + index(step->edge)));
+  taken_stock_.push_back(stock);
+  return index(stock.front().batch);
+}
+
+// The first of the links that leave from where the tree enters an item, as all other nodes of it
+// are deeper. Links are sorted by tail, and mostly one leaves from every node.
+inline const Assembler::Supply* Assembler::leaving(const Behind& links, std::size_t from) const {
+  const NodeId entry = entry_[from];
+  const Supply* const first = supply_.data() + links.first;
+  int i = std::min(entry - nesting_.smallest(from), links.live - 1);
+  while (i > 0 && first[i - 1].tail >= entry) --i;
+  while (i < links.live && first[i].tail < entry) ++i;
+  return i < links.live && first[i].tail == entry ? first + i : nullptr;
+}
+
+// The first of the links that leave from nearest to the root.
+inline const Assembler::Supply* Assembler::nearest(const Behind& links) const {
+  const Supply* const first = supply_.data() + links.first;
+  // Depth and place as one number: which link is the best so far can hardly be predicted.
+  std::uint64_t least = ~std::uint64_t{0};
+  for (int i = 0; i < links.live; ++i) {
+    const auto depth = static_cast<std::uint32_t>(depth_[first[i].tail]);
+    least = std::min(least, std::uint64_t{depth} << 32 | static_cast<std::uint32_t>(i));
   }
+  return first + static_cast<std::uint32_t>(least);
+}
+
+// The first of the links that carry most of the batch, and of these leave from nearest to the root.
+const Assembler::Supply* Assembler::fullest(Behind& links) const {
+  const Supply* const first = supply_.data() + links.first;
+  const Supply* best = first;
+  Amount most = std::min(best->left, multiplicity_);
+  int depth = depth_[best->tail];
+  links.least = first->left;
+  for (const Supply* link = first + 1; link < first + links.live; ++link) {
+    links.least = std::min(links.least, link->left);
+    const Amount amount = std::min(link->left, multiplicity_);
+    const int depth_here = depth_[link->tail];
+    const bool better = (amount > most) | ((amount == most) & (depth_here < depth));
+    best = better ? link : best;
+    most = better ? amount : most;
+    depth = better ? depth_here : depth;
+  }
+  return best;
+}
+
+// Takes a link for a contracted edge from the item at a position: one that carries the whole batch,
+// from a node near the root.
+inline const Assembler::Supply& Assembler::take_link(int set, std::size_t edge, std::size_t from) {
+  Behind& links = behind_[edge];
+  if (links.live == 0) fail(set, "needs more trees over a contracted edge than its links carry");
+  const Supply* best = links.least >= multiplicity_ ? leaving(links, from) : fullest(links);
+  if (best == nullptr) best = nearest(links);
+  multiplicity_ = std::min(multiplicity_, best->left);
+  taken_links_.push_back({edge, static_cast<std::size_t>(best - supply_.data())});
+  return *best;
+}
+
+// A size that is known, not 0, spares a loop of few turns in each set.
+template <std::size_t known_size>
+inline void Assembler::copy_run(std::span<const NodeId> parents, std::span<const int> below,
+                                NodeId first, const Entry& entry) {
+  const std::size_t size = known_size > 0 ? known_size : parents.size();
+  NodeId* const parent_here = parent_ + first;
+  for (std::size_t i = 0; i < size; ++i) parent_here[i] = first + parents[i];
+  if (entry.ends) return;
+  int* const depth_here = depth_.data() + first;
+  for (std::size_t i = 0; i < size; ++i) depth_here[i] = entry.depth + below[i];
 }
 
 // Copies a tree of nodes around the one where it is entered.
-void Assembler::copy(int set, std::size_t batch, NodeId entry) {
-  const int shape = forest_.shape_of[set];
-  const auto parents = forest_.shapes[shape].parents(batch);
-  const int* const below = copied_depths_[shape].below.data() + batch * parents.size();
-  const std::size_t base = nesting_.first_position(set);
-  const NodeId parent = parent_[entry];
-  const int depth = depth_[entry];
-  if (is_run_[set]) {
-    const NodeId first = nesting_.smallest(base);
-    NodeId* const parent_here = parent_.data() + first;
-    int* const depth_here = depth_.data() + first;
-    for (std::size_t i = 0; i < parents.size(); ++i) parent_here[i] = first + parents[i];
-    for (std::size_t i = 0; i < parents.size(); ++i) depth_here[i] = depth + below[i];
+inline void Assembler::copy(const Inside& inside, std::size_t batch, const Entry& entry) {
+  const Copies& copies = copies_[inside.shape];
+  const auto size = index(forest_.shapes[inside.shape].num_items);
+  const std::span parents = copies.parents.subspan(batch * size, size);
+  const std::span below = std::span(copies.below).subspan(batch * size, size);
+  if (inside.is_run && size == 8) {
+    copy_run<8>(parents, below, inside.first, entry);
+  } else if (inside.is_run && size == 16) {
+    copy_run<16>(parents, below, inside.first, entry);
+  } else if (inside.is_run) {
+    copy_run<0>(parents, below, inside.first, entry);
   } else {
-    for (std::size_t i = 0; i < parents.size(); ++i) {
-      const NodeId node = nesting_.smallest(base + i);
-      if (node != entry) parent_[node] = nesting_.smallest(base + index(parents[i]));
-      depth_[node] = depth + below[i];
+    for (std::size_t i = 0; i < size; ++i) {
+      const NodeId node = nesting_.smallest(inside.position + i);
+      if (parents[i] >= 0) parent_[node] = nesting_.smallest(inside.position + index(parents[i]));
+      depth_[node] = entry.depth + below[i];
     }
   }
-  parent_[entry] = parent;
-  max_depth_ = std::max(max_depth_, depth + copied_depths_[shape].most[batch]);
+  parent_[entry.node] = entry.parent;
+  max_depth_ = std::max(max_depth_, entry.depth + copies.most[batch]);
+}
+
+// Spans a set from the node where the tree starts or enters.
+inline void Assembler::enter(int set, const Entry& entry) {
+  const Inside& inside = inside_[set];
+  if (!inside.is_plain) return span_from(set, entry);
+  const std::size_t batch =
+      take_batch(set, inside.position + index(nesting_.item_of_node(entry.node)));
+  if (!is_one_packing()) return copy(inside, batch, entry);
+  batch_ = static_cast<int>(batch);
+  if (!named_only_) copy(forest_.shapes[inside.shape].parents(batch));
+}
+
+// Spans a set that is not plain, item by item.
+void Assembler::span_from(int set, const Entry& entry) {
+  const Inside inside = inside_[set];
+  const bool is_whole = set + 1 == forest_.family.num_sets();
+  const auto arrive = [&](std::size_t position, const Entry& at) {
+    const int child = nesting_.child(position);
+    entry_[position] = at.node;
+    if (child >= 0) return enter(child, at);
+    parent_[at.node] = at.parent;
+    depth_[at.node] = at.depth;
+    max_depth_ = std::max(max_depth_, at.depth);
+  };
+  const std::size_t start = inside.position + index(nesting_.item_of(entry.node, set));
+  const std::size_t batch = take_batch(set, start);
+  const std::size_t edges = index(forest_.shapes[inside.shape].num_items) - 1;
+  arrive(start, {entry.node, entry.parent, entry.depth, false});
+  const Step* step = steps_[inside.shape].data() + batch * edges;
+  for (const Step* end = step + edges; step < end; ++step) {
+    const std::size_t from = inside.position + index(step->from);
+    const Supply& link = take_link(set, inside.edge + index(step->edge), from);
+    arrive(inside.position + index(step->to),
+           {link.head, link.tail, depth_[link.tail] + 1, step->ends && is_whole});
+  }
 }
 
 // Copies the only tree of all nodes. Depths of -1 are unknown.
 void Assembler::copy(std::span<const NodeId> parent) {
-  for (NodeId node = 0; node < parent_.count(); ++node) {
-    if (parent[index(node)] < 0) continue;
-    parent_[node] = parent[index(node)];
-    depth_[node] = -1;
-  }
+  std::ranges::copy(parent, parent_);
+  std::ranges::fill(depth_, -1);
+  depth_[root_] = 0;
 }
 
 // Depths in the copied tree of all nodes; at first only the root's is known.
 void Assembler::find_depths() {
-  for (NodeId node = 0; node < parent_.count(); ++node) {
+  for (NodeId node = 0; node < depth_.count(); ++node) {
     NodeId at = node;
     for (path_.clear(); depth_[at] < 0; at = parent_[at]) path_.push_back(at);
     int depth = depth_[at];
@@ -308,48 +411,17 @@ int Assembler::tree_depth() {
   return max_depth_;
 }
 
-// Takes a link for a contracted edge: one that carries the whole batch, from a node near the root.
-// Returns the node at its end.
-NodeId Assembler::join(int set, std::size_t edge) {
-  const Supply* const first = supply_.data() + first_supply_[edge];
-  const Supply* const end = first + num_live_[edge];
-  if (first == end) fail(set, "needs more trees over a contracted edge than its links carry");
-  // Without branches: which link is the best so far can hardly be predicted.
-  const Supply* best = first;
-  Amount most = std::min(best->left, multiplicity_);
-  int depth = depth_[best->tail];
-  for (const Supply* link = first + 1; link < end; ++link) {
-    const Amount amount = std::min(link->left, multiplicity_);
-    const int depth_here = depth_[link->tail];
-    const bool better = (amount > most) | ((amount == most) & (depth_here < depth));
-    best = better ? link : best;
-    most = better ? amount : most;
-    depth = better ? depth_here : depth;
-  }
-  multiplicity_ = most;
-  parent_[best->head] = best->tail;
-  depth_[best->head] = depth + 1;
-  max_depth_ = std::max(max_depth_, depth + 1);
-  taken_links_.push_back({edge, static_cast<std::size_t>(best - supply_.data())});
-  return best->head;
-}
-
-std::span<Assembler::Stock> Assembler::stock_of(std::size_t position) {
-  const std::size_t first = first_stock_[position];
-  return std::span(stock_).subspan(first, first_stock_[position + 1] - first);
-}
-
 // Subtracts the finished batch from everything it used.
 void Assembler::settle() {
-  for (const std::size_t position : taken_stock_) {
-    const auto stock = stock_of(position);
-    if (stock.size() > 1) std::ranges::pop_heap(stock, less_full);
-    stock.back().left -= multiplicity_;
-    if (stock.size() > 1) std::ranges::push_heap(stock, less_full);
-  }
+  for (const std::span<Stock> stock : taken_stock_) subtract_from_top(stock, multiplicity_);
   for (const auto& [edge, place] : taken_links_) {
-    if ((supply_[place].left -= multiplicity_) > 0) continue;
-    const std::size_t end = first_supply_[edge] + index(num_live_[edge]--);
+    Behind& links = behind_[edge];
+    const Amount left = supply_[place].left -= multiplicity_;
+    if (left > 0) {
+      links.least = std::min(links.least, left);
+      continue;
+    }
+    const auto end = links.first + index(links.live--);
     std::move(supply_.begin() + static_cast<std::ptrdiff_t>(place + 1),
               supply_.begin() + static_cast<std::ptrdiff_t>(end),
               supply_.begin() + static_cast<std::ptrdiff_t>(place));
@@ -362,9 +434,11 @@ void Assembler::expect_nothing_left() const {
          i < first_stock_[nesting_.first_position(set + 1)]; ++i) {
       if (stock_[i].left > 0) fail(set, "has more trees than start in it or enter it");
     }
-    for (std::size_t edge = first_edge_[set]; edge < first_edge_[set + 1]; ++edge) {
-      if (num_live_[edge] > 0) {
-        const Supply& link = supply_[first_supply_[edge]];
+    const std::size_t end =
+        set + 1 < forest_.family.num_sets() ? inside_[set + 1].edge : behind_.size();
+    for (std::size_t edge = inside_[set].edge; edge < end; ++edge) {
+      if (behind_[edge].live > 0) {
+        const Supply& link = supply_[behind_[edge].first];
         fail(set, "leaves " + std::to_string(link.left) + " trees of the link " +
                       std::to_string(link.tail) + " -> " + std::to_string(link.head) +
                       " without use");

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
-#include <new>
 #include <span>
 #include <string>
 #include <tuple>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "binding.hpp"
+#include "forestcoll/assembly/parent_rows.hpp"
 #include "forestcoll/tree_packing/factored.hpp"
 
 using namespace nanobind::literals;
@@ -53,37 +53,12 @@ FactoredForest factored_of(const In<Amount>& trees, const In<NodeId>& tail, cons
   return forest;
 }
 
-// Rows of parents, in a number not known in advance. Large blocks grow in place (mremap), so there
-// is never a second copy of gigabytes.
-class ParentRows {
- public:
-  explicit ParentRows(std::size_t columns) : columns_(columns) {}
-  ~ParentRows() { std::free(data_); }
-  ParentRows(const ParentRows&) = delete;
-  ParentRows& operator=(const ParentRows&) = delete;
-
-  // A row to be written.
-  std::span<NodeId> append() {
-    if (rows_ == room_) grow();
-    return {data_ + rows_++ * columns_, columns_};
-  }
-  OutRows<NodeId> release() {
-    NodeId* data = std::exchange(data_, nullptr);
-    const nb::capsule owner(data, [](void* p) noexcept { std::free(p); });
-    return OutRows<NodeId>(data, {rows_, columns_}, owner);
-  }
-
- private:
-  void grow() {
-    room_ += room_ / 8 + columns_;  // every node has at least one tree
-    void* larger = std::realloc(data_, room_ * columns_ * sizeof(NodeId));
-    if (larger == nullptr) throw std::bad_alloc();
-    data_ = static_cast<NodeId*>(larger);
-  }
-
-  std::size_t columns_, rows_ = 0, room_ = 0;
-  NodeId* data_ = nullptr;
-};
+OutRows<NodeId> handed_over(ParentRows& rows, std::size_t columns) {
+  const std::size_t count = rows.num_rows();
+  NodeId* data = rows.release();
+  const nb::capsule owner(data, [](void* p) noexcept { std::free(p); });
+  return OutRows<NodeId>(data, {count, columns}, owner);
+}
 
 // The one object that crosses the border: a running assembly cannot be an array.
 class Expansion {
@@ -104,13 +79,14 @@ class Expansion {
     std::vector<NodeId> root;
     std::vector<Amount> multiplicity;
     ParentRows parents(nodes_);
-    step(most, progress, [&] {
+    const auto row = [&] { return parents.next(); };
+    step(most, progress, row, [&] {
       root.push_back(assembler_.root());
       multiplicity.push_back(assembler_.multiplicity());
-      assembler_.write_parents(parents.append());
+      parents.keep();
     });
     return std::tuple(array_of(std::move(root)), array_of(std::move(multiplicity)),
-                      parents.release());
+                      handed_over(parents, nodes_));
   }
 
   bool is_one_packing() const { return assembler_.is_one_packing(); }
@@ -120,7 +96,7 @@ class Expansion {
     std::vector<Amount> multiplicity;
     std::vector<std::int32_t> batch;
     assembler_.name_batches();
-    step(std::numeric_limits<std::int64_t>::max(), progress, [&] {
+    step(std::numeric_limits<std::int64_t>::max(), progress, no_row, [&] {
       root.push_back(assembler_.root());
       multiplicity.push_back(assembler_.multiplicity());
       batch.push_back(assembler_.batch());
@@ -132,7 +108,7 @@ class Expansion {
   auto take_depths(std::int64_t most, Callback progress) {
     std::vector<Amount> multiplicity;
     std::vector<std::int32_t> tree_depth;
-    step(most, progress, [&] {
+    step(most, progress, no_row, [&] {
       multiplicity.push_back(assembler_.multiplicity());
       tree_depth.push_back(assembler_.tree_depth());
     });
@@ -140,10 +116,12 @@ class Expansion {
   }
 
  private:
-  template <typename Visit>
-  void step(std::int64_t most, const Callback& progress, Visit visit) {
+  static std::span<NodeId> no_row() { return {}; }
+
+  template <typename Row, typename Visit>
+  void step(std::int64_t most, const Callback& progress, Row row, Visit visit) {
     run(progress, [&](Progress report) {
-      for (std::int64_t taken = 0; taken < most && assembler_.next(); ++taken) {
+      for (std::int64_t taken = 0; taken < most && assembler_.next(row()); ++taken) {
         visit();
         report(assembler_.trees_built(), all_trees_);
       }

@@ -9,6 +9,7 @@
 #include "forestcoll/common/errors.hpp"
 #include "forestcoll/common/flow.hpp"
 #include "forestcoll/common/translations.hpp"
+#include "forestcoll/optimality/equal_boxes.hpp"
 #include "forestcoll/violation/violation.hpp"
 
 namespace forestcoll {
@@ -103,8 +104,8 @@ Bottleneck find_bottleneck(const Graph& graph, const Demand& weights, Progress p
   check(graph, weights);
   refuse_overflow(graph, weights);
   Bottleneck best = weakest_ingress(graph, weights);
-  std::vector<NodeId> targets = weights.targets();
-  // By symmetry the first target stands for all.
+  // By symmetry a target stands for its counterparts in equal boxes, or the first for all.
+  std::vector<NodeId> targets = targets_of_unlike_boxes(graph, weights);
   if (is_alike_everywhere(graph, weights)) targets.resize(1);
   for (std::size_t passed = 0; passed < targets.size() && best.numerator > 0;) {
     const std::optional<Violation> violation =

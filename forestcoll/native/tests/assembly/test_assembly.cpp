@@ -1,12 +1,15 @@
 // Assembled trees of tight sets are a complete packing; numbers that do not match are refused.
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "forestcoll/common/errors.hpp"
+#include "forestcoll/common/shortcuts.hpp"
 #include "forestcoll/edge_splitting/edge_splitting.hpp"
 #include "forestcoll/optimality/optimality.hpp"
+#include "forestcoll/tight_sets/contraction.hpp"
 #include "forestcoll/tight_sets/decomposition.hpp"
 #include "forestcoll/tree_packing/factored.hpp"
 #include "support/boxes.hpp"
@@ -22,10 +25,44 @@ namespace assembly_tests {
 
 // The depth of each assembled tree is that of its deepest node.
 void check_depths(const FactoredForest& forest) {
-  for (Assembler trees(forest); trees.next();) {
-    NodeMap<NodeId> parent(forest.trees.size());
-    trees.write_parents(parent);
+  NodeMap<NodeId> parent(forest.trees.size());
+  for (Assembler trees(forest); trees.next(parent);) {
     CHECK(trees.tree_depth() == deepest({{trees.root(), trees.multiplicity(), parent}}));
+  }
+}
+
+// Of the links behind a contracted edge that carry all trees of the root still to be built, a tree
+// takes none that leaves from farther from the root than another, or as far and later.
+void check_nearest_links(const FactoredForest& forest, const std::vector<Batch>& trees) {
+  const Nesting nesting(forest.family);
+  const ContractedEdges edges(nesting, forest.arcs());
+  IndexedVector<Amount> left;
+  for (const Arc& link : rows(forest.links)) left.push_back(link.capacity);
+  NodeMap<Amount> to_build = forest.trees;
+  for (const Batch& tree : trees) {
+    const auto depth = [&](NodeId v) {
+      int steps = 0;
+      for (; tree.parent[v] >= 0; v = tree.parent[v]) ++steps;
+      return steps;
+    };
+    const auto is_taken = [&](int link) {
+      return tree.parent[forest.links[link].head] == forest.links[link].tail;
+    };
+    for (std::size_t e = 0; e + 1 < edges.edges.size(); ++e) {
+      const auto links = edges.links_of(edges.edges[e]);
+      const auto taken = std::ranges::find_if(links, is_taken);
+      if (taken == links.end()) continue;
+      const int depth_taken = depth(forest.links[*taken].tail);
+      for (auto other = links.begin(); other != links.end(); ++other) {
+        if (left[*other] < to_build[tree.root]) continue;
+        const int depth_here = depth(forest.links[*other].tail);
+        CHECK(depth_taken < depth_here || (depth_taken == depth_here && taken <= other));
+      }
+    }
+    for (int link = 0; link < left.count(); ++link) {
+      if (is_taken(link)) left[link] -= tree.multiplicity;
+    }
+    to_build[tree.root] -= tree.multiplicity;
   }
 }
 
@@ -59,6 +96,56 @@ void nodes_and_sets_may_share_a_shape() {
   CHECK(forest.shapes.size() == 1);
   is_packing(boxes(2, 2), {1, 1, 1, 1}, assembled(forest));
   check_depths(forest);
+}
+
+// Boxes as those of boxes(), but rings inside, and links between them leave from the second half of
+// the nodes only, two to a box.
+Graph rings_with_half_of_the_tails(NodeId count, NodeId size) {
+  Graph graph = boxes(count, size);
+  for (Arc& arc : graph.arcs) {
+    if (arc.tail / size != arc.head / size) {
+      const NodeId first = arc.tail / size * size;
+      arc.tail = first + size / 2 + (arc.tail - first) / 2;
+    } else {
+      const NodeId steps = (arc.head - arc.tail + size) % size;
+      arc.capacity = steps == 1 || steps == size - 1 ? Amount{count} * size : 0;
+    }
+  }
+  graph.arcs = merged(std::move(graph.arcs));
+  std::erase_if(graph.arcs, [](const Arc& arc) { return arc.capacity == 0; });
+  return graph;
+}
+
+// A link that carries a whole batch goes before one that is nearer to the root.
+void whole_batches_go_first() {
+  block_shortcuts(1U << static_cast<unsigned>(Shortcut::kRotatedBoxes));
+  const Graph graph{
+      4, {{0, 1, 6}, {0, 2, 1}, {1, 0, 6}, {1, 3, 3}, {2, 0, 1}, {2, 3, 6}, {3, 1, 3}, {3, 2, 6}}};
+  const FactoredForest forest =
+      packed_forest(graph, std::vector<Amount>(4, 2), family_of_boxes(2, 2));
+  const std::vector<Batch> built = assembled(forest);
+  is_packing(graph, std::vector<Amount>(4, 2), built);
+  CHECK(built[0].root == 0);
+  CHECK(built[0].multiplicity == 2);
+  CHECK(built[0].parent == (NodeMap<NodeId>{-1, 0, 3, 1}));
+  block_shortcuts(0);
+}
+
+void links_near_the_root_are_taken() {
+  block_shortcuts(1U << static_cast<unsigned>(Shortcut::kRotatedBoxes));
+  for (NodeId count = 2; count < 6; ++count) {
+    for (const NodeId size : {2, 4, 8, 16}) {
+      const std::vector<Amount> trees(at(count * size), 1);
+      for (const Graph& graph : {boxes(count, size), rings_with_half_of_the_tails(count, size)}) {
+        const FactoredForest forest = packed_forest(graph, trees, family_of_boxes(count, size));
+        const std::vector<Batch> built = assembled(forest);
+        is_packing(graph, trees, built);
+        check_nearest_links(forest, built);
+        check_depths(forest);
+      }
+    }
+  }
+  block_shortcuts(0);
 }
 
 void what_does_not_match_is_refused() {
@@ -122,6 +209,8 @@ void the_refusal_names_the_set() {
 TESTS(assembly) {
   assembled_trees_are_a_packing();
   nodes_and_sets_may_share_a_shape();
+  links_near_the_root_are_taken();
+  whole_batches_go_first();
   what_does_not_match_is_refused();
   the_refusal_names_the_set();
 }

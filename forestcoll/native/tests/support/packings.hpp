@@ -52,9 +52,9 @@ inline int deepest(const std::vector<Batch>& batches) {
 
 inline std::vector<Batch> assembled(const FactoredForest& forest) {
   std::vector<Batch> batches;
-  for (Assembler trees(forest); trees.next();) {
-    batches.push_back({trees.root(), trees.multiplicity(), NodeMap<NodeId>(forest.trees.size())});
-    trees.write_parents(batches.back().parent);
+  NodeMap<NodeId> parent(forest.trees.size());
+  for (Assembler trees(forest); trees.next(parent);) {
+    batches.push_back({trees.root(), trees.multiplicity(), parent});
   }
   return batches;
 }

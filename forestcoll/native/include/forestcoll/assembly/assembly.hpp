@@ -30,32 +30,45 @@ class Assembler {
   Assembler(const Assembler&) = delete;
   Assembler& operator=(const Assembler&) = delete;
 
-  // Moves on to the next batch; false after the last one. Throws InvalidInput, naming the set, if
-  // a set has no batch left, a contracted edge no load, or the last tree leaves any unspent.
-  bool next();
+  // Moves on to the next batch; false after the last one. The parents of its tree are written to
+  // `row`, if one is given: -1 at the root. Throws InvalidInput, naming the set, if a set has no
+  // batch left, a contracted edge no load, or the last tree leaves any unspent.
+  bool next(std::span<NodeId> row = {});
 
   NodeId root() const { return root_; }
   Amount multiplicity() const { return multiplicity_; }
-  void write_parents(std::span<NodeId> row) const;  // -1 at the root
   int tree_depth();
   Amount trees_built() const { return built_; }
 
   // Whether all nodes are one set of plain items, so that its batches are the trees.
-  bool is_one_packing() const { return forest_.family.num_sets() == 1 && is_plain_[0] != 0; }
+  bool is_one_packing() const { return inside_.size() == 1 && inside_[0].is_plain; }
   // Which batch of that packing the tree is, from now on in place of its parents.
   void name_batches() { named_only_ = true; }
   int batch() const { return batch_; }
 
  private:
-  // A tree edge of a set's batch: which contracted edge, and the item it leads to.
+  // A tree edge of a set's batch: which contracted edge, its items, and whether the tree ends
+  // there.
   struct Step {
     int edge;
-    int to;
+    int from, to;
+    bool ends;
   };
-  // The depths of a shape's items below the root of each batch, and the largest of each batch.
-  struct Depths {
+  // The trees of a shape to copy: parents and depths below the root, num_items a batch, and the
+  // largest depth of each batch.
+  struct Copies {
+    std::span<const NodeId> parents;
     std::vector<int> below;
     std::vector<int> most;
+  };
+  // All of a set that is read where a tree enters it, side by side: each tree enters every set.
+  struct Inside {
+    std::size_t position = 0;  // of item 0
+    std::size_t edge = 0;      // the first contracted edge, unless plain
+    int shape = 0;
+    NodeId first = 0;       // the smallest node
+    bool is_plain = false;  // whether it holds nodes only, with one link behind every edge
+    bool is_run = false;    // whether these are consecutive nodes
   };
   // A batch and what is left of it in one set.
   struct Stock {
@@ -66,6 +79,13 @@ class Assembler {
   struct Supply {
     Amount left;
     NodeId tail, head;
+  };
+  // The links behind a contracted edge, in supply_: those with load left come first. None of these
+  // has less than `least` left.
+  struct Behind {
+    std::size_t first;
+    int live;
+    Amount least;
   };
 
   // A place in supply_, and the contracted edge it is of.
@@ -78,13 +98,27 @@ class Assembler {
   void prepare(const Shape& shape, std::span<const ContractedEdges::Edge> edges);
   void prepare(int set, const ContractedEdges& edges);
   void expect_used_up(int set, const ContractedEdges& edges) const;
-  bool next_rotated();
+  bool next_rotated(std::span<NodeId> row);
   void assemble();
-  void span_from(int set, int item, NodeId entry);
-  void copy(int set, std::size_t batch, NodeId entry);
+  // Where a tree enters an item, and its depth there. In what `ends`, no more depths are read.
+  struct Entry {
+    NodeId node, parent;
+    int depth;
+    bool ends;
+  };
+  void enter(int set, const Entry& entry);
+  void span_from(int set, const Entry& entry);
+  std::size_t take_batch(int set, std::size_t position);
+  void copy(const Inside& inside, std::size_t batch, const Entry& entry);
+  template <std::size_t known_size>
+  void copy_run(std::span<const NodeId> parents, std::span<const int> below, NodeId first,
+                const Entry& entry);
   void copy(std::span<const NodeId> parent);
   void find_depths();
-  NodeId join(int set, std::size_t edge);
+  const Supply& take_link(int set, std::size_t edge, std::size_t from);
+  const Supply* leaving(const Behind& links, std::size_t from) const;
+  const Supply* nearest(const Behind& links) const;
+  const Supply* fullest(Behind& links) const;
   std::span<Stock> stock_of(std::size_t position);
   void settle();
   void expect_nothing_left() const;
@@ -96,19 +130,17 @@ class Assembler {
 
   // By shape: num_items - 1 a batch, parents first.
   IndexedVector<std::vector<Step>> steps_;
-  IndexedVector<Depths> copied_depths_;        // where is_copied_
+  IndexedVector<Copies> copies_;               // where is_copied_
   IndexedVector<IndexedVector<Amount>> uses_;  // of each contracted edge, by shape
-  IndexedVector<std::uint8_t> is_plain_;       // by set: whether it holds nodes only
-  IndexedVector<std::uint8_t> is_run_;         // by plain set: whether of consecutive nodes
+  IndexedVector<Inside> inside_;               // by set
   IndexedVector<std::uint8_t> in_steps_;       // by shape: whether a set that is not plain has it
   IndexedVector<std::uint8_t> is_copied_;      // by shape: whether its batches are copied
   // Batches by the position of the item they are rooted at: heaps, the fullest on top.
   IndexedVector<Stock> stock_;
   std::vector<std::size_t> first_stock_;
-  // Links by contracted edge, set after set, plain ones left out; those with load left come first.
+  // Links by contracted edge, set after set, plain ones left out.
   std::vector<Supply> supply_;
-  IndexedVector<std::size_t> first_edge_, first_supply_;
-  std::vector<int> num_live_;
+  std::vector<Behind> behind_;
 
   NodeId root_ = 0;
   Amount of_root_ = 0;  // trees of the present root not yet built
@@ -118,9 +150,11 @@ class Assembler {
   bool at_start_ = true;
   bool named_only_ = false;
   int batch_ = -1;
-  NodeMap<NodeId> parent_;
+  NodeMap<NodeId> scratch_;   // the parents, unless they are written to a row
+  NodeId* parent_ = nullptr;  // by node, of the present tree
   NodeMap<int> depth_;
-  std::vector<std::size_t> taken_stock_;  // positions
+  std::vector<NodeId> entry_;  // by position: where the present tree enters the item
+  std::vector<std::span<Stock>> taken_stock_;
   std::vector<Taken> taken_links_;
   std::vector<NodeId> path_;  // scratch of find_depths()
 };

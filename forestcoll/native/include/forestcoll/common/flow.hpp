@@ -43,6 +43,8 @@ class FlowNetwork {
   std::vector<Arc> arcs() const;
 
  private:
+  void add_sorted(const IndexedVector<Arc>& arcs);
+  int append(NodeId tail, NodeId head);
   std::size_t slot(NodeId one, NodeId other) const;
   void index(std::size_t pairs);
 
@@ -50,8 +52,8 @@ class FlowNetwork {
   IndexedVector<Amount> capacity_;
   NodeMap<std::vector<int>> out_;
   NodeMap<std::vector<NodeId>> neighbours_;
-  // Pairs of arcs by their ends: open addressing with linear probing, since every network begins
-  // with a lookup per arc. -1: free. A power of two of slots, at most half full.
+  // Pairs of arcs by their ends: open addressing with linear probing. -1: free. A power of two of
+  // slots, at most half full; none in networks that are searched only, until an arc is added.
   std::vector<int> slots_;
 };
 
