@@ -375,6 +375,24 @@ def test_an_all_to_all_by_a_program_loads_what_it_needs_of_scipy() -> None:
     assert loaded.isdisjoint(unused | {f"forestcoll.{name}" for name in ours})
 
 
+def test_expected_rates_with_multicast_switches_load_no_scipy() -> None:
+    """Their programs are small, and its import takes a tenth of a second."""
+    code = (
+        "import sys\n"
+        "from forestcoll.__main__ import main\n"
+        "try:\n"
+        "    main()\n"
+        "finally:\n"
+        "    print(*sys.modules, file=sys.stderr)"
+    )
+    done = process("expected", "nvl72:racks=2,gpus_per_rack=4,planes=3", code=code)
+    assert done.returncode == 0
+    assert "by the allreduce program" in done.stdout
+    loaded = set(done.stderr.split())
+    assert "forestcoll.in_network.mixture_program" in loaded
+    assert "scipy" not in loaded
+
+
 def test_the_last_collection_of_garbage_has_nothing_to_look_at() -> None:
     """At exit it would look at every object of the command; those are frozen by then."""
     code = (
