@@ -26,7 +26,9 @@ lists of rings. The full layout, and rates beside published numbers: docs/baseli
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import partial
 from itertools import permutations
 
@@ -46,11 +48,14 @@ from baselines.networks.switched import switched
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.problem.weights import weights_for
 from forestcoll.schedule.allreduce import Allreduce
-from forestcoll.schedule.cost_model.measures import cost
 from forestcoll.schedule.forest import Forest
+from forestcoll.schedule.pipelined import flow_of_loads, loads_of_routes
 from forestcoll.topology.model import Topology
 
-__all__ = ["METHODS", "Laid", "generate", "lay_rings"]
+__all__ = ["METHODS", "Laid", "generate", "lay_rings", "time_s_per_gb"]
+
+
+_Ends = tuple[int, int]
 
 
 def generate(
@@ -106,29 +111,57 @@ def _gather(
 
 def _along(topology: Topology, laid: Laid, weights: tuple[int, ...] = ()) -> Forest:
     """Return the paths around the rings from every root, or from those that have a weight."""
-    size, rank_of = topology.num_compute, topology.rank_of
+    size = topology.num_compute
     roots = np.flatnonzero(weights or (1,) * size).astype(np.int32)
-    count: dict[Ring, int] = {}
-    for ring in laid.rings:
-        start = ring.index(topology.compute[0])
-        ring = tuple(rank_of[gpu] for gpu in ring[start:] + ring[:start])
-        count[ring] = count.get(ring, 0) + 1
-
+    count = _different(topology, laid.rings)
     parent = np.empty((len(count), len(roots), size), dtype=np.int32)
-    trees: dict[tuple[int, int], int] = {}
-    for ring, copies, rows in zip(count, count.values(), parent, strict=True):
+    for ring, rows in zip(count, parent, strict=True):
         _fill_parents(ring, roots, rows)
-        for ends, shards in _crossed(ring, rows).items():
-            trees[ends] = trees.get(ends, 0) + copies * shards
+    crossed = map(_crossed, count, parent)
     return build_forest(
         topology,
         "ring",
         root=np.tile(roots, len(count)),
         multiplicity=np.repeat(np.array(list(count.values()), dtype=np.int64), len(roots)),
         parent=parent.reshape(-1, size),
-        paths=router_of(laid.network).carry(trees),
+        paths=router_of(laid.network).carry(_added_up(crossed, count.values())),
         weights=weights,
     )
+
+
+def _different(topology: Topology, rings: list[Ring]) -> dict[Ring, int]:
+    """Return the number of each ring, as ranks from the first one on."""
+    rank_of, count = topology.rank_of, dict[Ring, int]()
+    for ring in rings:
+        start = ring.index(topology.compute[0])
+        ring = tuple(rank_of[gpu] for gpu in ring[start:] + ring[:start])
+        count[ring] = count.get(ring, 0) + 1
+    return count
+
+
+def _added_up(crossed: Iterable[dict[_Ends, int]], copies: Iterable[int]) -> dict[_Ends, int]:
+    """Return the shards of all rings on each hop, given those of one copy of each ring."""
+    trees: dict[_Ends, int] = {}
+    for hops_of_ring, times in zip(crossed, copies, strict=True):
+        for ends, shards in hops_of_ring.items():
+            trees[ends] = trees.get(ends, 0) + times * shards
+    return trees
+
+
+def time_s_per_gb(topology: Topology, laid: Laid) -> Fraction:
+    """Return the pipelined time of the forest of all roots, without its trees where possible."""
+    size = topology.num_compute
+    roots = np.arange(size, dtype=np.int32)
+    count = _different(topology, laid.rings)
+    crossed = []
+    for ring in count:
+        rows = np.empty((size, size), dtype=np.int32)  # untouched for rings through each GPU once
+        if len(ring) != size:
+            _fill_parents(ring, roots, rows)
+        crossed.append(_crossed(ring, rows))
+    routes = router_of(laid.network).carry(_added_up(crossed, count.values()))
+    loads = loads_of_routes(topology, routes)
+    return flow_of_loads(topology, loads, size * len(laid.rings)).time_s_per_gb
 
 
 def _fill_parents(ring: Ring, roots: npt.NDArray[np.int32], rows: npt.NDArray[np.int32]) -> None:
@@ -148,7 +181,7 @@ def _fill_parents(ring: Ring, roots: npt.NDArray[np.int32], rows: npt.NDArray[np
     rows[np.arange(len(roots)), roots] = -1
 
 
-def _crossed(ring: Ring, rows: npt.NDArray[np.int32]) -> dict[tuple[int, int], int]:
+def _crossed(ring: Ring, rows: npt.NDArray[np.int32]) -> dict[_Ends, int]:
     size = rows.shape[1]
     if len(ring) == len(rows) == size:
         return {(ring[at - 1], ring[at]): size - 1 for at in range(size)}
@@ -195,7 +228,7 @@ def lay_rings(topology: Topology, rings: int | None) -> Laid:
         raise refused[0]
     if len(laid) == 1:
         return laid[0]
-    return min(laid, key=lambda way: cost(_along(topology, way)).time_s_per_gb)
+    return min(laid, key=partial(time_s_per_gb, topology))
 
 
 def _candidates(network: Topology, boxes: list[list[int]], rings: int | None) -> list[list[Ring]]:

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 import forestcoll
-from baselines.libraries.ring import generate, lay_rings
+from baselines.libraries.ring import generate, lay_rings, time_s_per_gb
 from baselines.networks.ring_layout import hops
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.schedule import Forest, cost, lockstep, verify
@@ -380,3 +380,19 @@ def test_an_odd_number_of_linked_gpus_has_no_zigzag() -> None:
     laid = lay_rings(topology, None)
     assert len(laid.rings) == 3
     verify(generate(topology))
+
+
+@pytest.mark.parametrize(
+    ("spec", "dead"),
+    [
+        ("dgx_a100:boxes=2", ()),
+        ("mi300x:boxes=2", ()),
+        ("dgx_a100:boxes=2", tuple(f"b0.gpu{i} - ib" for i in range(1, 8))),
+    ],
+    ids=["switches", "direct links", "rings that visit a GPU twice"],
+)
+def test_candidates_are_timed_as_their_forests_are(spec: str, dead: tuple[str, ...]) -> None:
+    """The time that chooses among candidates needs no trees."""
+    topology = load_topology(spec).without(*dead)
+    laid = lay_rings(topology, None)
+    assert time_s_per_gb(topology, laid) == cost(generate(topology)).time_s_per_gb
