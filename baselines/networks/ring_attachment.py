@@ -72,6 +72,10 @@ class AttachmentLayout:
         attachments = find_nic_attachments(self.ports.router, boxes)
         self.entries = attachments[0].ins
         self.everywhere = [frozenset(gpus) for gpus in boxes]
+        # Through switches alone, a ring can leave a box at every GPU, wherever it enters.
+        self.has_equal_exits = [
+            len(gpus) > 1 and not any(self.ports.direct(gpus)) for gpus in boxes
+        ]
         self.courses = cache(self._find_courses)
         self.exits = cache(self._find_exits)
         self.shares = cache(self._find_shares)
@@ -238,10 +242,10 @@ class AttachmentLayout:
         """The best paths around all boxes, by the GPU where they enter the first box again."""
         for box, crossings in enumerate(self.crossings):
             left = self._left(box, entered, a_round)
-            entered = {
-                head: (price, (tail, head), left[tail][1])
-                for price, tail, head in crossings.cheapest(left)
-            }
+            reached = crossings.cheapest(left)
+            if box + 1 < len(self.boxes) and self.has_equal_exits[box + 1]:
+                reached = _two_cheapest(reached)
+            entered = {head: (price, (tail, head), left[tail][1]) for price, tail, head in reached}
         return entered
 
     def _left(
@@ -254,12 +258,9 @@ class AttachmentLayout:
         of a round.
         """
         ways = list(entered.values())
-        alike: dict[frozenset[int], list[tuple[int, int, int]]] = {}
-        for place, (entry, way) in enumerate(entered.items()):
-            alike.setdefault(self.exits(box, entry), []).append((way[0], place, entry))
         again = 0 if len(self.boxes[box]) == 1 else a_round
         left: dict[int, tuple[int, int]] = {}
-        for exits, entries in alike.items():
+        for exits, entries in self._alike(box, entered).items():
             (price, place, entry), *others = nsmallest(2, entries)
             best = dict.fromkeys(exits, (price, place))
             if entry in exits:
@@ -269,6 +270,18 @@ class AttachmentLayout:
                 best[exit_] = min(best[exit_], left[exit_])
             left |= best
         return {exit_: (price, ways[place]) for exit_, (price, place) in left.items()}
+
+    def _alike(
+        self, box: int, entered: Mapping[int, _Way]
+    ) -> Mapping[frozenset[int], list[tuple[int, int, int]]]:
+        """Return the price, the place and the GPU of entries, by their exits."""
+        priced = [(way[0], place, entry) for place, (entry, way) in enumerate(entered.items())]
+        if self.has_equal_exits[box] and priced:
+            return {self.everywhere[box]: priced}
+        alike: dict[frozenset[int], list[tuple[int, int, int]]] = {}
+        for one in priced:
+            alike.setdefault(self.exits(box, one[2]), []).append(one)
+        return alike
 
     def _find_exits(self, box: int, entry: int) -> frozenset[int]:
         return frozenset(self.courses(box, entry)) or self.everywhere[box]
@@ -300,3 +313,17 @@ class AttachmentLayout:
             return (*down, entry)
         down.remove(exit_)
         return (*down, exit_)
+
+
+def _two_cheapest(reached: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """Return the two ways of least price, in order; of equal ones the first.
+
+    More are not needed where all entries have the same exits (see ``_left``).
+    """
+    if len(reached) < 3:
+        return reached
+    prices = [way[0] for way in reached]
+    least = min(range(len(prices)), key=prices.__getitem__)
+    others = (place for place in range(len(prices)) if place != least)
+    second = min(others, key=prices.__getitem__)
+    return [reached[place] for place in sorted((least, second))]

@@ -114,24 +114,18 @@ class Crossings:
         """
         found: list[tuple[int, list[tuple[int, int, int]]]] = []
         for fan in self._fans:
-            ways = [
-                (left[tail][0] + part.price, tail)
-                for tail, part in fan.tails.items()
-                if tail in left
-            ]
-            if not ways:
+            tails = [tail for tail in fan.tails if tail in left]
+            if not tails:
                 continue
-            price, tail = min(ways, key=_price)
+            prices = [left[tail][0] + fan.tails[tail].price for tail in tails]
+            price = min(prices)
+            tail = tails[prices.index(price)]
             reached = [(price + part.price, tail, head) for head, part in fan.heads.items()]
-            found.append((self._place[ways[0][1]], reached))
+            found.append((self._place[tails[0]], reached))
         if len(found) == 1:  # the heads of a fan are in order
             return found[0][1]
         ordered = [(first, self._order[way[2]], way) for first, reached in found for way in reached]
         return [way for _, _, way in sorted(ordered)]
-
-
-def _price(way: tuple[int, int]) -> int:
-    return way[0]
 
 
 def _highest(parts: Mapping[int, Part]) -> int:
