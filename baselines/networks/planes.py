@@ -223,21 +223,17 @@ class _Merging:
     def unlike(self) -> set[int]:
         """Switches whose merging would give some link a share out of proportion."""
         all_ = lcm(*(one.share.denominator for one in self.selections))
-        carried: dict[tuple[int, int], int] = {}  # in parts of all
-        ends_of_links = [(link.tail, link.head) for link in self.merged.links]
-        for one in self.selections:
-            share, node = int(one.share * all_), one.node
-            for tail, head in ends_of_links:
-                real = node[tail], node[head]
-                carried[real] = carried.get(real, 0) + share
+        carried = _carried(self.merged, self.selections, all_)
+        between, place = self.merged.link_between, self.place
         wrong: set[int] = set()
         for link, whole in zip(self.topology.links, self.topology.whole_bandwidths[1], strict=True):
-            ends = self.place[link.tail], self.place[link.head]
-            merged = self.merged.link_between.get(ends)  # none between parallel switches
+            real = link.tail, link.head
+            ends = place[link.tail], place[link.head]
+            merged = between.get(ends)  # none between parallel switches
             if not (
                 merged
-                and carried.get((link.tail, link.head), 0) * self.width[ends] == whole * all_
-                and merged.latency_us == link.latency_us
+                and carried.get(real, 0) * self.width[ends] == whole * all_
+                and (merged.latency_us is link.latency_us or merged.latency_us == link.latency_us)
             ):
                 wrong.update(*(self.sets.get(end, ()) for end in ends))
         return wrong | self._limited_in_part()
@@ -252,6 +248,20 @@ class _Merging:
                 if ends in merged and (link.tail, link.head) not in members:
                     wrong.update(*(self.sets.get(end, ()) for end in ends))
         return wrong
+
+
+def _carried(
+    merged: Topology, selections: Sequence[Selection], all_: int
+) -> dict[tuple[int, int], int]:
+    """Return the parts of all traffic over each real link, of so many in all."""
+    ends = [(link.tail, link.head) for link in merged.links]
+    carried: dict[tuple[int, int], int] = {}
+    for one in selections:
+        share, node = int(one.share * all_), one.node
+        for tail, head in ends:
+            real = node[tail], node[head]
+            carried[real] = carried.get(real, 0) + share
+    return carried
 
 
 def _divided(parts: Iterable[tuple[Fraction, Fraction, Mapping[int, int]]]) -> list[_Cut]:

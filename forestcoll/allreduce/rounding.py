@@ -205,7 +205,7 @@ def _on_step(found: AllreduceOptimum, step: Fraction, weights: tuple[int, ...]) 
 
 def natural_grids(values: Vector) -> set[int]:
     """Return common denominators of values near fractions, unless they are huge."""
-    units = np.unique(values).tolist()
+    units = set(values.tolist())
     grids = set()
     for most in _DENOMINATORS:
         near = {Fraction(value).limit_denominator(most).denominator for value in units}

@@ -92,7 +92,7 @@ def one_of_each(several: Sequence[Walks]) -> tuple[Walks, npt.NDArray[np.int64]]
     number = np.zeros(len(length), dtype=np.int64)
     rows: list[npt.NDArray[np.int32]] = []
     lengths: list[int] = []
-    for size in np.unique(length).tolist():
+    for size in np.flatnonzero(np.bincount(length)).tolist():
         which = np.flatnonzero(length == size)
         table = node[first[which][:, None] + np.arange(size)]
         found, place = distinct_rows(table)
