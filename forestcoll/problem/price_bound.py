@@ -110,10 +110,10 @@ def _due(topology: Topology, demand: Demand | None, price: Sequence[int]) -> int
         cost[list(members)] += extra
     tail, head = topology.link_ends
     gpus, at = topology.num_compute, np.array(topology.compute)
-    total = 0
+    total, once = 0, gpus <= 2 * _EVERY
     for start in range(0, gpus, _EVERY):
         ranks = np.arange(start, min(start + _EVERY, gpus))
-        away = distances(len(topology.nodes), tail, head, cost, at[ranks])[:, at]
+        away = distances(len(topology.nodes), tail, head, cost, at[ranks], once=once)[:, at]
         total += _paid(demand, ranks, away)
     return total
 

@@ -32,7 +32,16 @@ _MOST_PASSES = 50
 """Passes after which scipy is faster, too: the network has long paths, as rings have."""
 
 
-def distances(size: int, tail: Ints, head: Ints, length: Floats, starts: Ints) -> Floats:
+_MANY_ONCE = 4_000_000
+"""The same for the passes of one or two calls, if there are few passes."""
+
+_FEW_PASSES = 6
+"""Passes over larger networks: enough for paths through a switch or two."""
+
+
+def distances(
+    size: int, tail: Ints, head: Ints, length: Floats, starts: Ints, *, once: bool = False
+) -> Floats:
     """Return the distance from each start (row) to each node (column).
 
     Parameters
@@ -44,6 +53,8 @@ def distances(size: int, tail: Ints, head: Ints, length: Floats, starts: Ints) -
     length : float array, one entry a link
         At least 0; 0 is a link, too.
     starts : int array
+    once : bool
+        Whether the caller asks once or twice, so that the import of scipy counts for more.
 
     Examples
     --------
@@ -51,18 +62,22 @@ def distances(size: int, tail: Ints, head: Ints, length: Floats, starts: Ints) -
     >>> distances(4, tail, head, np.array([1.0, 2.0, 4.0]), np.array([0, 2])).tolist()
     [[0.0, 1.0, 3.0, inf], [inf, inf, 0.0, inf]]
     """
-    found = None
-    if len(starts) * len(tail) < _MANY:
-        found = _by_passes(size, tail, head, length, starts)
+    found, work = None, len(starts) * len(tail)
+    if work < _MANY:
+        found = _by_passes(size, tail, head, length, starts, _MOST_PASSES)
+    elif once and work < _MANY_ONCE:
+        found = _by_passes(size, tail, head, length, starts, _FEW_PASSES)
     return _by_scipy(size, tail, head, length, starts) if found is None else found
 
 
-def _by_passes(size: int, tail: Ints, head: Ints, length: Floats, starts: Ints) -> Floats | None:
-    """Shorten paths by one link after another; None if that does not end after many passes."""
+def _by_passes(
+    size: int, tail: Ints, head: Ints, length: Floats, starts: Ints, most: int
+) -> Floats | None:
+    """Shorten paths by one link after another; None if that does not end after so many passes."""
     away = np.full((size, len(starts)), np.inf)
     away[starts, np.arange(len(starts))] = 0
     rounds = list(_one_link_a_head(tail, head, length))
-    for _ in range(_MOST_PASSES):
+    for _ in range(most):
         before = away.copy()
         for begin, end, more in rounds:
             longer = away[begin]

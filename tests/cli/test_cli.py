@@ -393,6 +393,21 @@ def test_expected_rates_with_multicast_switches_load_no_scipy() -> None:
     assert loaded.isdisjoint({"scipy", "numpy.ma"})
 
 
+def test_an_all_to_all_over_a_switch_asks_scipy_for_no_distances() -> None:
+    """80 starts times 1,760 links are many for repeated questions; a few passes answer one."""
+    code = (
+        "import sys\n"
+        "from forestcoll.__main__ import main\n"
+        "try:\n"
+        "    main()\n"
+        "finally:\n"
+        "    print('scipy' in sys.modules, file=sys.stderr)"
+    )
+    machine = "nvl72:racks=2,gpus_per_rack=40,planes=10"
+    done = process("expected", machine, "--collective", "all-to-all", code=code)
+    assert (done.returncode, done.stderr) == (0, "False\n")
+
+
 def test_the_last_collection_of_garbage_has_nothing_to_look_at() -> None:
     """At exit it would look at every object of the command; those are frozen by then."""
     code = (

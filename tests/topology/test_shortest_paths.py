@@ -23,7 +23,7 @@ def test_passes_find_what_dijkstra_finds(
     """Exactly, also where sums are rounded, links have no length and nodes are out of reach."""
     tail, head = np.array(list(links), dtype=np.int32).reshape(-1, 2).T
     given = (8, tail, head, np.array(list(links.values())), np.array(starts, dtype=np.int64))
-    found = shortest_paths._by_passes(*given)
+    found = shortest_paths._by_passes(*given, shortest_paths._MOST_PASSES)
     assert found is not None
     if starts:  # of none, scipy would start at all
         np.testing.assert_array_equal(found, shortest_paths._by_scipy(*given))
@@ -62,6 +62,26 @@ def test_large_networks_are_left_to_scipy(monkeypatch: pytest.MonkeyPatch) -> No
     one = np.array([1.0])
     found = distances(3, np.array([0]), np.array([1]), one, np.array([0, 1]))
     assert found.tolist() == [[0, 1, np.inf], [np.inf, 0, np.inf]]
+
+
+@pytest.mark.parametrize(
+    ("gpus", "once", "by_scipy"), [(8, True, False), (8, False, True), (24, True, True)]
+)
+def test_a_single_question_is_answered_without_scipy_where_paths_are_short(
+    gpus: int, once: bool, by_scipy: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Paths of 4 hops around a ring of 8 take 5 passes; those around one of 24 more than 6."""
+    monkeypatch.setattr(shortest_paths, "_MANY", 2)
+    asked = []
+    plain = shortest_paths._by_scipy
+    monkeypatch.setattr(
+        shortest_paths, "_by_scipy", lambda *given: asked.append(given) or plain(*given)
+    )
+    topology = load_topology(f"ring:nodes={gpus}")
+    ones, nodes = np.ones(len(topology.links)), np.arange(gpus)
+    hops = distances(gpus, *topology.link_ends, ones, nodes, once=once)
+    assert hops.max() == gpus // 2
+    assert (len(asked) == 1) == by_scipy
 
 
 def test_small_networks_load_no_scipy() -> None:
