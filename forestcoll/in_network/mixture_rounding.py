@@ -33,7 +33,6 @@ from forestcoll.in_network.mixing import mirrored, mixed
 from forestcoll.in_network.mixture_program import Ingredient
 from forestcoll.in_network.multicast_nodes import as_gpus, from_spanning
 from forestcoll.schedule.allreduce import Allreduce
-from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.solver.linear_program import Vector
 from forestcoll.topology.model import Topology
@@ -90,10 +89,11 @@ def mixture_forest(
     whole = _rounded(topology, kinds, weights, is_mirrored, deadline)
     total = sum((one.algbw_gb_s for one in whole), start=Fraction(0))
     parts = [one.algbw_gb_s / total for one in whole]
-    both = [_packed(topology, one, is_mirrored) for one in whole]
-    return Allreduce(
-        mixed([one.reduce for one in both], parts), mixed([one.gather for one in both], parts)
-    )
+    gather = mixed([_packed(topology, one) for one in whole], parts)
+    if is_mirrored:
+        return Allreduce(mirrored(gather), gather)
+    reduce = mixed([_packed(topology, one, reduction=True) for one in whole], parts)
+    return Allreduce(reduce, gather)
 
 
 def _kinds(topology: Topology, found: Sequence[Ingredient], is_mirrored: bool) -> Iterator[_Kind]:
@@ -252,15 +252,8 @@ def _whole(
 # --- trees -------------------------------------------------------------------------------------
 
 
-def _packed(topology: Topology, whole: _Whole, is_mirrored: bool) -> Allreduce[MulticastForest]:
-    """Pack the trees of both phases, those of the reduction as mirror images if they may be."""
-    own = whole.weights
-    gather = _physical(forest_with(own, whole.gather), topology)
-    if is_mirrored:
-        return Allreduce(mirrored(gather), gather)
-    reduce = _physical(forest_with(own, whole.reduce, reduction=True), topology)
-    return Allreduce(reduce, gather)
-
-
-def _physical(forest: Forest, topology: Topology) -> MulticastForest:
+def _packed(topology: Topology, whole: _Whole, *, reduction: bool = False) -> MulticastForest:
+    """Pack the trees of one phase."""
+    network = whole.reduce if reduction else whole.gather
+    forest = forest_with(whole.weights, network, reduction=reduction)
     return from_spanning(replace(forest, method="allreduce-lp"), topology)
