@@ -5,7 +5,7 @@ The forest that is examined took whatever path was open to it. Here each is forc
 - the shortcuts of the native core (:mod:`tests.fuzz.shortcuts`) are blocked one by one, and all at
   once: flows from both ends, one node for all and one root's trees for all where a network looks
   alike from everywhere, one sink of each orbit, trees of plain sets copied, those of one box moved
-  to equal ones;
+  to equal ones, one node of a tree that sends to all others;
 - equal boxes exchange with few others (``sparse_exchange``);
 - trees of equal parts are kept as rotations from two parts on, not from hundreds;
 - the explicit form is made by ``generate`` instead of by expanding the factored one.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "forestcoll/common/shortcuts.hpp"
+
 namespace forestcoll {
 
 namespace {
@@ -70,7 +72,7 @@ class Assignment {
 
 std::vector<BroadcastTrees> assign_broadcasters(std::span<const Amount> sent,
                                                 std::span<const Amount> trees) {
-  if (trees.size() <= 2) return {};
+  if (trees.size() <= 2 || !is_open(Shortcut::kBroadcasters)) return {};
   return Assignment(sent, trees).run();
 }
 

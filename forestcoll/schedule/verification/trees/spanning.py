@@ -176,16 +176,15 @@ def _ring_loads(
     np.add.at(trees, (run, forest.root), amounts)
     trees = trees.sum(axis=1)[:, None] - trees
     edge = (parents + np.arange(ranks) * np.int64(ranks)).ravel()
-    key = np.append(links.child * ranks + links.parent, -1)
+    key = np.append(links.child * ranks + links.parent, -1)  # of no edge, if there are no links
     order = np.argsort(key)
-    place = order[np.minimum(np.searchsorted(key[order], edge), len(key) - 1)]
-    if (lost := first((key[place] != edge) & (trees.ravel() != 0))) is not None:
+    place = order[np.searchsorted(key[order], edge).clip(max=len(key) - 1)]
+    # Two trees at least, of different roots, follow each cycle: every edge of it is used.
+    if (lost := first(key[place] != edge)) is not None:
         _fail_without_path(forest, *divmod(int(edge[lost]), ranks))
-    load = np.zeros(len(key), dtype=amounts.dtype)
-    np.add.at(
-        load, np.append(links.number, 0)[place], np.where(key[place] == edge, trees.ravel(), 0)
-    )
-    return load[:-1]
+    load = np.zeros(len(links.number), dtype=amounts.dtype)
+    np.add.at(load, links.number[place], trees.ravel())
+    return load
 
 
 def _count(parent: Ints, amounts: npt.NDArray[Any], ranks: int) -> npt.NDArray[Any]:

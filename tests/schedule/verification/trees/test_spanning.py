@@ -208,15 +208,16 @@ def test_rings_are_counted_by_their_cycles(
 
 
 @pytest.mark.parametrize("reduction", [False, True])
-def test_edges_of_rings_need_paths(reduction: bool) -> None:
-    """The link from a to d is that of the ring backwards, in a reduction that of the other."""
+@pytest.mark.parametrize("way", [(v, (v + step) % 4) for v in range(4) for step in (1, 3)])
+def test_edges_of_rings_need_paths(way: tuple[int, int], reduction: bool) -> None:
     forest = rings_of_four(reduction=reduction)
     paths = forest.routes.paths()
-    del paths[0, 3]
+    del paths[way]
     forest = replace(forest, routes=Routes.from_paths(paths))
     rings: list[Rings] = []
     check_trees(forest, rings)
-    with pytest.raises(VerificationError, match="the edge a -> d has no physical path"):
+    tail, head = ("abcd"[rank] for rank in way)
+    with pytest.raises(VerificationError, match=f"the edge {tail} -> {head} has no physical path"):
         tree_loads(forest, rings)
 
 

@@ -1,5 +1,5 @@
-// Shortcuts: faster methods for networks with symmetry. Each gives the same result as the general
-// method. Tests and the fuzz block the shortcuts one by one to check that.
+// Shortcuts: faster methods, most of them for networks with symmetry. Each gives as good a result
+// as the general method. Tests and the fuzz block the shortcuts one by one to check that.
 //
 // They are no options, since the result does not depend on them. Each is asked for once a stage, or
 // once a flow, so the switches cost nothing.
@@ -20,11 +20,13 @@ enum class Shortcut : std::uint8_t {
   kPlainCopies,   // trees of a set of nodes are copied as they are
   kExchanges,     // sets around one of several equal boxes or GPUs are mapped to the others
   kRotatedBoxes,  // trees of the first of equal boxes are moved to the others
+  kBroadcasters,  // where one switch joins all, one node of a tree sends to all others
 };
 
 // By number.
-inline constexpr std::array<std::string_view, 7> kShortcutNames = {
-    "both ends", "alike", "turning", "one of orbit", "plain copies", "exchanges", "rotated boxes"};
+inline constexpr std::array<std::string_view, 8> kShortcutNames = {
+    "both ends",    "alike",     "turning",       "one of orbit",
+    "plain copies", "exchanges", "rotated boxes", "broadcasters"};
 
 namespace shortcuts {
 
