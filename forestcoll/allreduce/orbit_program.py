@@ -14,13 +14,14 @@ Source:  as there; a shared capacity holds the shares of both phases. A row's co
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from forestcoll.allreduce.result import rate_scale, useful_bandwidth
 from forestcoll.solver.linear_program import Program, Vector
-from forestcoll.solver.sparse_matrix import SparseMatrix
 from forestcoll.topology.model import Topology
 from forestcoll.topology.symmetry.automorphism import Orbits
 
@@ -116,10 +117,10 @@ class CutProgram:
         bandwidth[orbits.link] = useful_bandwidth(topology, self.scale_gb_s)
         self._bandwidth = bandwidth
         self._family, held, self._limit = self._shared_capacities()
-        balances = map(SparseMatrix.of, self._balances())
-        self._fixed = SparseMatrix.stacked([self._shares(), held, *balances])
+        balances = map(sp.csr_array, self._balances())
+        self._fixed = sp.vstack([self._shares(), held, *balances], "csr")
         self._cuts: list[tuple[int, Inside]] = []
-        self._rows: list[SparseMatrix] = []
+        self._rows: list[Any] = []
         self._known: set[bytes] = set()
 
     def _columns(self) -> tuple[npt.NDArray[np.int64], Vector]:
@@ -155,13 +156,13 @@ class CutProgram:
         if key in self._known:
             return False
         self._known.add(key)
-        self._rows.append(SparseMatrix.of(row[None, :]))
+        self._rows.append(sp.csr_array(row[None, :]))
         self._cuts.append((phase, inside))
         return True
 
     def stated(self) -> Program:
         """Return the matrix program as it is now."""
-        matrix = SparseMatrix.stacked([self._fixed, *self._rows])
+        matrix = sp.vstack([self._fixed, *self._rows], "csr")
         rows, most = matrix.shape[0], self.most
         lower, upper = np.zeros(rows), np.full(rows, np.inf)
         limits = np.concatenate([self._bandwidth, self._limit])
@@ -185,20 +186,21 @@ class CutProgram:
         return np.concatenate([2 * np.ones(self._parts), self._bandwidth, self._bandwidth])
 
     @property
-    def conditions(self) -> SparseMatrix:
+    def conditions(self) -> Any:
         """Rows with lower bound 0: balances and the cuts so far, without the bandwidths."""
-        balances = self._fixed.below(self._links + len(self._limit))
-        return SparseMatrix.stacked([balances, *self._rows])
+        balances = self._fixed[self._links + len(self._limit) :]
+        return sp.vstack([balances, *self._rows], "csr")
 
-    def loads(self, classes: npt.NDArray[np.int64]) -> SparseMatrix:
+    def loads(self, classes: npt.NDArray[np.int64]) -> Any:
         """Return the rows that average what both phases put on the links of each class.
 
         ``classes`` numbers the class of each link from 0.
         """
         size = np.bincount(classes)
-        shape = len(size), self._links
-        each = SparseMatrix.of_entries(classes, self.orbits.link, 1 / size[classes], shape)
-        return SparseMatrix.beside([SparseMatrix.empty(len(size), self._parts), each, each])
+        ends = classes, self.orbits.link
+        weight = 1 / size[classes]
+        each = sp.coo_array((weight, ends), shape=(len(size), self._links)).tocsr()
+        return sp.hstack([sp.csr_array((len(size), self._parts)), each, each], "csr")
 
     def point(self, x: Vector) -> Point:
         """Spread a solution over GPUs and links."""
@@ -235,7 +237,7 @@ class CutProgram:
         groups = self.topology.shared
         return [(group.name, float(each[f])) for group, f in zip(groups, self._family, strict=True)]
 
-    def _shared_capacities(self) -> tuple[npt.NDArray[np.int64], SparseMatrix, Vector]:
+    def _shared_capacities(self) -> tuple[npt.NDArray[np.int64], Any, Vector]:
         """Return the family of each shared capacity, a row for each family, and its limit.
 
         Members of a family hold equally many links of each orbit and have the same limit, so that
@@ -253,7 +255,7 @@ class CutProgram:
         ).reshape(len(groups), 1 + self._links)
         rows, family = np.unique(counts, axis=0, return_inverse=True)
         none, held = np.zeros((len(rows), self._parts)), rows[:, 1:]
-        matrix = SparseMatrix.of(np.hstack([none, held, held]))
+        matrix = sp.csr_array(np.hstack([none, held, held]))
         return family.reshape(-1).astype(np.int64), matrix, rows[:, 0]
 
     def _rooted(self, roots: Inside) -> Vector:
@@ -261,11 +263,10 @@ class CutProgram:
         row = np.bincount(self._part[roots], self._share[roots], minlength=self._parts)
         return row.astype(np.float64)
 
-    def _shares(self) -> SparseMatrix:
+    def _shares(self) -> Any:
         """g_e + r_e of each orbit of links."""
-        link = np.arange(self._links)
-        each = SparseMatrix.of_entries(link, link, np.ones(self._links), (self._links,) * 2)
-        return SparseMatrix.beside([SparseMatrix.empty(self._links, self._parts), each, each])
+        none, each = sp.csr_array((self._links, self._parts)), sp.eye_array(self._links)
+        return sp.hstack([none, each, each], "csr")
 
     def _balances(self) -> list[Vector]:
         """For a switch of each orbit, its received minus its sent share; reversed in reductions."""

@@ -24,8 +24,10 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from forestcoll.allreduce.cutting_planes import first_cuts, missed_cuts
 from forestcoll.allreduce.orbit_program import CutProgram, Roles
@@ -34,7 +36,6 @@ from forestcoll.errors import TimeLimitError
 from forestcoll.in_network.spans import Span
 from forestcoll.solver.linear_program import Program, Settings, Vector
 from forestcoll.solver.solve import solve
-from forestcoll.solver.sparse_matrix import SparseMatrix
 from forestcoll.topology.model import Topology
 from forestcoll.topology.symmetry.automorphism import Orbits
 
@@ -140,16 +141,15 @@ class MixtureProgram:
     def _stated(self) -> Program:
         images = [len(span.images) for span in self._spans]
         worth = [n * one.worth for n, one in zip(images, self._programs, strict=True)]
-        loads = SparseMatrix.beside(
+        loads = sp.hstack(
             [
-                one.loads(self._orbits.link).with_factors(n)
+                n * one.loads(self._orbits.link)
                 for n, one in zip(images, self._programs, strict=True)
             ]
         )
-        conditions = SparseMatrix.blocks([one.conditions for one in self._programs])
+        conditions = sp.block_diag([one.conditions for one in self._programs])
         groups, limits = self._groups()
-        held = [_weighted(loads, group) for group in groups]
-        matrix = SparseMatrix.stacked([loads, *held, conditions])
+        matrix = sp.vstack([loads, groups @ loads, conditions], "csr")
         bounded, rows = len(self._bandwidth) + len(limits), matrix.shape[0]
         lower, upper = np.zeros(rows), np.full(rows, np.inf)
         lower[:bounded], upper[:bounded] = -np.inf, np.concatenate([self._bandwidth, limits])
@@ -158,7 +158,7 @@ class MixtureProgram:
             np.concatenate(worth), matrix, lower, upper, np.zeros(len(most)), most, maximise=True
         )
 
-    def _groups(self) -> tuple[Vector, Vector]:
+    def _groups(self) -> tuple[Any, Vector]:
         """Return the links of each class in every shared capacity, and its limit."""
         topology, shared = self._topology, self._topology.shared
         place = {(link.tail, link.head): i for i, link in enumerate(topology.links)}
@@ -166,9 +166,4 @@ class MixtureProgram:
         for row, group in zip(rows, shared, strict=True):
             np.add.at(row, self._orbits.link[[place[ends] for ends in group.links]], 1)
         limits = np.array([float(group.bandwidth_gb_s) / self._scale for group in shared])
-        return rows, limits
-
-
-def _weighted(loads: SparseMatrix, weights: Vector) -> SparseMatrix:
-    """Return the sum of the rows, each times its weight, as a single row."""
-    return SparseMatrix.of((loads.T @ weights)[None, :])
+        return sp.csr_array(rows), limits

@@ -1,5 +1,5 @@
 """One interface to all LP solvers; every answer is checked against its dual bound.
 
 To read: ``linear_program`` (programs as matrices, settings, solutions), ``solve`` (run one, judge
-the answer), ``sparse_matrix`` (without scipy), ``scaling``, ``backends/`` (one module a solver).
+the answer), ``scaling``, ``backends/`` (one module a solver).
 """

@@ -2,7 +2,7 @@
 
 Problem: minimise or maximise c x subject to l <= A x <= u, lower <= x <= upper, some x_j
          integer.
-Input:   numpy vectors and a sparse matrix; infinite bounds are ``numpy.inf``.
+Input:   numpy vectors and a scipy sparse matrix; infinite bounds are ``numpy.inf``.
 Output:  a checked program; the violation of a point; the bound that a dual vector proves.
 Cost:    one or two products with the matrix.
 Source:  weak duality of linear programs: for any y, every feasible x has
@@ -25,7 +25,6 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.errors import InvalidParameterError
-from forestcoll.solver.sparse_matrix import SparseMatrix
 
 __all__ = [
     "LEAST_ENTRY",
@@ -86,7 +85,7 @@ class Program:
     Parameters
     ----------
     cost : float array, one entry a column
-    matrix : scipy sparse matrix or array, or SparseMatrix
+    matrix : scipy sparse matrix or array
         A row for each constraint.
     row_lower, row_upper : float array, one entry a row
     lower, upper : float array, one entry a column
@@ -113,12 +112,10 @@ class Program:
     start: Basis | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        matrix = self.matrix
-        if not isinstance(matrix, SparseMatrix):
-            from scipy.sparse import csr_array  # here: modules that solve nothing use the types
+        from scipy.sparse import csr_array  # here: modules that solve nothing use the types
 
-            matrix = csr_array(matrix, dtype=np.float64)
-            object.__setattr__(self, "matrix", matrix)
+        matrix = csr_array(self.matrix, dtype=np.float64)
+        object.__setattr__(self, "matrix", matrix)
         rows, columns = matrix.shape
         if not np.isfinite(matrix.data).all():
             raise InvalidParameterError("the program's matrix holds NaN or infinity")
@@ -152,11 +149,6 @@ class Program:
                 f"the program's start is of {len(self.start.rows)} rows and "
                 f"{len(self.start.columns)} columns; its matrix has {rows} and {columns}"
             )
-
-    @property
-    def scipy_matrix(self) -> Any:
-        """The matrix as scipy's ``csr_array``."""
-        return self.matrix.as_scipy() if isinstance(self.matrix, SparseMatrix) else self.matrix
 
     @property
     def as_minimisation(self) -> Program:

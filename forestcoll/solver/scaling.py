@@ -14,13 +14,12 @@ Source:  a row times f > 0 is the same row, with multiplier y / f; an objective 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from forestcoll.solver.backends.answer import Answer
 from forestcoll.solver.linear_program import Program, Vector
-from forestcoll.solver.sparse_matrix import SparseMatrix
 
 __all__ = ["Scaling", "scaled"]
 
@@ -62,31 +61,17 @@ def scaled(program: Program) -> tuple[Program, Scaling]:
     >>> found.matrix.toarray(), found.row_lower, found.cost
     (array([[1.]]), array([4.]), array([1.]))
     """
-    largest = _largest_entries(program.matrix)
+    largest = abs(program.matrix).max(axis=1).toarray().ravel() if program.matrix.nnz else 0
     row = 2.0 ** np.clip(-_exponent(largest, len(program.row_lower)), 0, _MOST_DOUBLINGS)
     cost = float(2.0 ** -_exponent(np.abs(program.cost).max(initial=0), 1)[0])
     found = replace(
         program,
         cost=program.cost * cost,
-        matrix=_with_factors(program.matrix, row),
+        matrix=sp.diags_array(row) @ program.matrix,
         row_lower=program.row_lower * row,
         row_upper=program.row_upper * row,
     )
     return found, Scaling(row, cost)
-
-
-def _largest_entries(matrix: Any) -> Vector | float:
-    if isinstance(matrix, SparseMatrix):
-        return matrix.largest
-    return abs(matrix).max(axis=1).toarray().ravel() if matrix.nnz else 0.0
-
-
-def _with_factors(matrix: Any, row: Vector) -> Any:
-    if isinstance(matrix, SparseMatrix):
-        return matrix.with_factors(row)
-    import scipy.sparse as sp  # it takes longer than a small program, which does without
-
-    return sp.diags_array(row) @ matrix
 
 
 def _exponent(values: Vector | float, size: int) -> Vector:

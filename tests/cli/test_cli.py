@@ -375,24 +375,6 @@ def test_an_all_to_all_by_a_program_loads_what_it_needs_of_scipy() -> None:
     assert loaded.isdisjoint(unused | {f"forestcoll.{name}" for name in ours})
 
 
-def test_expected_rates_with_multicast_switches_load_no_scipy() -> None:
-    """Their programs are small, and its import takes a tenth of a second; nor masked arrays."""
-    code = (
-        "import sys\n"
-        "from forestcoll.__main__ import main\n"
-        "try:\n"
-        "    main()\n"
-        "finally:\n"
-        "    print(*sys.modules, file=sys.stderr)"
-    )
-    done = process("expected", "nvl72:racks=2,gpus_per_rack=4,planes=3", code=code)
-    assert done.returncode == 0
-    assert "by the allreduce program" in done.stdout
-    loaded = set(done.stderr.split())
-    assert "forestcoll.in_network.mixture_program" in loaded
-    assert loaded.isdisjoint({"scipy", "numpy.ma"})
-
-
 def test_an_all_to_all_over_a_switch_asks_scipy_for_no_distances() -> None:
     """80 starts times 1,760 links are many for repeated questions; a few passes answer one."""
     code = (

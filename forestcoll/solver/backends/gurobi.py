@@ -22,7 +22,7 @@ def run(program: Program, settings: Settings) -> Answer:
         if program.whole is not None:
             x[np.flatnonzero(program.whole)].vtype = gurobipy.GRB.INTEGER
         below, above = np.isfinite(program.row_lower), np.isfinite(program.row_upper)
-        matrix = sp.csr_matrix(program.scipy_matrix)
+        matrix = sp.csr_matrix(program.matrix)
         at_least = model.addConstr(matrix[below] @ x >= program.row_lower[below])
         at_most = model.addConstr(matrix[above] @ x <= program.row_upper[above])
         model.setObjective(program.cost @ x)

@@ -55,7 +55,7 @@ def _glop(program: Program, settings: Settings) -> Answer:
         program.cost,
         program.row_lower,
         program.row_upper,
-        program.scipy_matrix,
+        program.matrix,
     )
     solver = helper.ModelSolverHelper("GLOP")
     solver.set_time_limit_in_seconds(settings.seconds)
@@ -85,7 +85,7 @@ def run_pdlp(program: Program, settings: Settings) -> Answer:
     """Solve a minimisation by PDLP; the tolerance is absolute and relative."""
     problem = pdlp.QuadraticProgram()
     problem.objective_vector = program.cost
-    problem.constraint_matrix = program.scipy_matrix.tocsc()
+    problem.constraint_matrix = program.matrix.tocsc()
     problem.constraint_lower_bounds = program.row_lower
     problem.constraint_upper_bounds = program.row_upper
     problem.variable_lower_bounds = program.lower
