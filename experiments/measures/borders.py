@@ -62,10 +62,11 @@ def border_bound(
         None if none of them bounds anything.
     """
     parts = list(weights or [1] * topology.num_compute)
+    total = sum(parts)
     rates = [
-        Fraction(sum(parts)) * _bandwidth(topology, nodes, reduction=reduction) / outside
+        total * _bandwidth(topology, nodes, reduction=reduction) / outside
         for nodes in dict.fromkeys(sets)
-        if _has_gpus(topology, nodes) and (outside := _outside(topology, nodes, parts))
+        if _has_gpus(topology, nodes) and (outside := total - _inside(topology, nodes, parts))
     ]
     return min(rates, default=None)
 
@@ -85,7 +86,7 @@ def box_traffic(topology: Topology, loads: Sequence[int], whole: int) -> Fractio
     """
     parts = [1] * topology.num_compute
     machines = [nodes for nodes in boxes(topology) if _has_gpus(topology, nodes)]
-    needed = sum(_outside(topology, nodes, parts) for nodes in machines)
+    needed = sum(len(parts) - _inside(topology, nodes, parts) for nodes in machines)
     sent = sum(
         load
         for link, load in zip(topology.links, loads, strict=True)
@@ -99,10 +100,9 @@ def _has_gpus(topology: Topology, nodes: Collection[int]) -> bool:
     return any(not topology.nodes[node].is_switch for node in nodes)
 
 
-def _outside(topology: Topology, nodes: Collection[int], parts: Sequence[int]) -> int:
-    """Return the parts of the data at GPUs outside a set."""
-    inside = sum(parts[topology.rank_of[v]] for v in nodes if not topology.nodes[v].is_switch)
-    return sum(parts) - inside
+def _inside(topology: Topology, nodes: Collection[int], parts: Sequence[int]) -> int:
+    """Return the parts of the data at GPUs in a set."""
+    return sum(parts[topology.rank_of[v]] for v in nodes if not topology.nodes[v].is_switch)
 
 
 def _bandwidth(topology: Topology, nodes: Collection[int], *, reduction: bool) -> Fraction:
