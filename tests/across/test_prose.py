@@ -361,12 +361,12 @@ def generation(coverage: Coverage) -> list[str]:
         )
         for family in ("dgx_a100", "dgx_h100", "mi250")
     }
-    taken = [round(row.generation_s or 0) for row in its.values()]
+    taken = [row.generation_s or 0 for row in its.values()]
     in_all = [round(row.wall_s or 0) for row in its.values()]
     memory = (its["dgx_a100"].peak_memory_mb or 0) / 1000
     return [
-        f"take {taken[0]} s to generate, physical paths included, and {memory:.1f} GB. DGX H100 "
-        f"takes {taken[1]} s and MI250 {taken[2]} s",
+        f"take {taken[0]:.1f} s to generate, physical paths included, and {memory:.2f} GB. DGX "
+        f"H100 takes {taken[1]:.1f} s and MI250 {taken[2]:.1f} s",
         f"make it {in_all[0]}, {in_all[1]} and {in_all[2]} s in all",
     ]
 
