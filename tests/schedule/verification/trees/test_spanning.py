@@ -14,7 +14,12 @@ from forestcoll.schedule.forest import Forest, Path, Routes
 from forestcoll.schedule.transform.reversal import transposed
 from forestcoll.schedule.verification.dispatch import verify
 from forestcoll.schedule.verification.trees import spanning
-from forestcoll.schedule.verification.trees.spanning import check_spanning, check_trees, tree_loads
+from forestcoll.schedule.verification.trees.spanning import (
+    check_roots,
+    check_spanning,
+    check_trees,
+    tree_loads,
+)
 from forestcoll.schedule.verification.trees.sums import Rings
 from tests.hand_networks import network_of
 from tests.schedule.made.hand import FORESTS, MUTABLE, forest, leaves4, ring3, star3, topology
@@ -241,3 +246,28 @@ def test_no_trees_load_no_link() -> None:
         ring, root=ring.root[:0], multiplicity=ring.multiplicity[:0], parent=ring.parent[:0]
     )
     assert tree_loads(none).tolist() == [0] * 6
+
+
+@pytest.mark.parametrize(
+    ("reduction", "lost"),
+    [(False, "its shard is never sent"), (True, "the sum for it is never made")],
+)
+def test_a_root_without_trees_is_named_with_what_is_missing(reduction: bool, lost: str) -> None:
+    forest = rings_of_four(reduction=reduction)
+    rows = forest.root != 1
+    less = replace(
+        forest,
+        root=forest.root[rows],
+        multiplicity=forest.multiplicity[rows],
+        parent=forest.parent[rows],
+    )
+    with pytest.raises(VerificationError, match=f"b is the root of no tree, so {lost}"):
+        check_roots(less)
+
+
+def test_a_weight_is_named_with_the_trees_that_are_due() -> None:
+    forest = replace(rings_of_four(reduction=False), weights=(1, 2, 1, 1))
+    with pytest.raises(
+        VerificationError, match="add up to 9; they must add up to 18, k = 9 by weight 2"
+    ):
+        check_roots(forest)
