@@ -125,28 +125,49 @@ _NEXT_STATEMENT = re.compile(r"^[^\s)\]}]", re.MULTILINE)
 _LISTING = "forestcoll.listing"
 
 
-class Commands(TyperGroup):
-    """The toolkit's commands and the plug-ins' commands; errors become one line and an exit code.
+class _LazyGroup(TyperGroup):
+    """A group that loads a command only if it will run, not to list it or to complete its name.
 
     Some versions of typer bundle click, others use the installed one. So this class names none of
     click's classes.
     """
+
+    def entry(self, cmd_name: str) -> OwnCommand | EntryPoint | None:
+        """Return where a command is that is not loaded yet; None if there is none."""
+        raise NotImplementedError
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Find a command; of one that is only listed, the help is read from its source."""
+        command, entry = super().get_command(ctx, cmd_name), self.entry(cmd_name)
+        if command is not None or entry is None:
+            return command
+        short = summary(entry) if ctx is not None and _LISTING in ctx.meta else None
+        if short is not None:
+            return _listed_whole(TyperCommand(cmd_name, help=short))
+        return _listed_whole(_as_command(cmd_name, entry.load()))
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help, without loading the commands that it lists."""
+        ctx.meta[_LISTING] = True
+        super().format_help(ctx, formatter)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        """Complete the name of a command, without loading any."""
+        ctx.meta[_LISTING] = True
+        return super().shell_complete(ctx, incomplete)
+
+
+class Commands(_LazyGroup):
+    """The commands of the toolkit and of plug-ins; errors become one line and an exit code."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """List the core commands first, plug-ins last."""
         names = (name for name in [*_OURS, *_plugins()] if " " not in name)
         return [*super().list_commands(ctx), *dict.fromkeys(names)]
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Find a command; load its package only if the command will run."""
-        command = super().get_command(ctx, cmd_name)
-        entry = _OURS.get(cmd_name) or _plugins().get(cmd_name)
-        if command is not None or entry is None:
-            return command
-        short = summary(entry) if ctx is not None and _LISTING in ctx.meta else None
-        if short is not None:
-            return _listed_whole(TyperCommand(cmd_name, help=short))
-        return _as_command(cmd_name, entry.load())
+    def entry(self, cmd_name: str) -> OwnCommand | EntryPoint | None:
+        """Return a command of the toolkit, or else of a plug-in."""
+        return _OURS.get(cmd_name) or _plugins().get(cmd_name)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the command of the first word, or refuse with the nearest one that exists."""
@@ -160,16 +181,6 @@ class Commands(TyperGroup):
         if first not in known:
             hint = did_you_mean(first, known, "forestcoll --help lists them", repr)
             ctx.fail(f"No such command {first!r}; {hint}")
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help, without loading the commands that it lists."""
-        ctx.meta[_LISTING] = True
-        super().format_help(ctx, formatter)
-
-    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
-        """Complete the name of a command, without loading any."""
-        ctx.meta[_LISTING] = True
-        return super().shell_complete(ctx, incomplete)
 
     def make_context(
         self, info_name: Any, args: list[str], parent: Any = None, **extra: Any
@@ -209,42 +220,25 @@ class Commands(TyperGroup):
             raise _failed(f"{where}{error.strerror or error}", 2) from None
 
 
-class _Extended(TyperGroup):
-    """A group with more commands than its typer.Typer has; each is loaded only if it will run."""
+class _Extended(_LazyGroup):
+    """A group with more commands than its typer.Typer has."""
 
     added: Mapping[str, OwnCommand | EntryPoint] = MappingProxyType({})
+
+    def entry(self, cmd_name: str) -> OwnCommand | EntryPoint | None:
+        """Return a command that another module adds."""
+        return self.added.get(cmd_name)
 
     def list_commands(self, ctx: Any) -> list[str]:
         """List the commands of the group first."""
         return list(dict.fromkeys([*super().list_commands(ctx), *self.added]))
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Find a command; of one that is only listed, the help is read from its source."""
-        entry = self.added.get(cmd_name)
-        if cmd_name in self.commands or entry is None:
-            return super().get_command(ctx, cmd_name)
-        short = summary(entry) if ctx is not None and _LISTING in ctx.meta else None
-        if short is not None:
-            return _listed_whole(TyperCommand(cmd_name, help=short))
-        self.add_command(_listed_whole(_as_command(cmd_name, entry.load())), cmd_name)
-        return super().get_command(ctx, cmd_name)
-
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the command of the first word; the nearest of all is named if there is none."""
         if args and args[0] not in self.list_commands(ctx):
             for name in self.added:
-                self.get_command(ctx, name)
+                self.add_command(self.get_command(ctx, name), name)
         return super().resolve_command(ctx, args)
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help, without loading the commands that it lists."""
-        ctx.meta[_LISTING] = True
-        super().format_help(ctx, formatter)
-
-    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
-        """Complete the name of a command, without loading any."""
-        ctx.meta[_LISTING] = True
-        return super().shell_complete(ctx, incomplete)
 
 
 @contextmanager
