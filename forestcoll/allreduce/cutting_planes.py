@@ -183,7 +183,7 @@ def missed_cuts(program: CutProgram, point: Point, deadline: float) -> list[tupl
     topology, roles, targets = program.topology, program.roles, program.targets
     reverse = topology.reversed()
     # The links of the reversed network are sorted by their own tails, which are the heads here.
-    order = np.lexsort(([e.tail for e in topology.links], [e.head for e in topology.links]))
+    order = np.lexsort(topology.link_ends)
     trees = np.zeros(len(topology.nodes), dtype=np.int64)
     trees[list(roles.roots)] = _on_grid(point.part)
     target = np.zeros(len(topology.nodes), dtype=np.uint8)

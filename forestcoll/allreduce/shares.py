@@ -94,5 +94,6 @@ def common_divisor(numbers: Sequence[Fraction]) -> Fraction:
     >>> common_divisor([Fraction(1, 2), Fraction(1, 3)])
     Fraction(1, 6)
     """
-    under = math.lcm(*(number.denominator for number in numbers))
-    return Fraction(math.gcd(*(int(number * under) for number in numbers)), under)
+    few = {id(number): number for number in numbers}.values()  # links share their numbers
+    under = math.lcm(*(number.denominator for number in few))
+    return Fraction(math.gcd(*(int(number * under) for number in few)), under)

@@ -196,7 +196,8 @@ def _fastest_one_way(
     except DisconnectedError:  # some root does not reach every multicast switch
         return plain
     assert isinstance(made, Forest)
-    best = min(plain, from_spanning(made, request.topology), key=lambda one: one.time_s_per_gb)
+    branched = from_spanning(made, request.topology).measured()
+    best = min(plain, branched, key=lambda one: one.time_s_per_gb)
     return _claimed(best)
 
 

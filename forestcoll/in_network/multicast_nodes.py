@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.in_network.numbering import distinct
-from forestcoll.in_network.pruning import multicast
+from forestcoll.in_network.pruning import pruned
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.topology.model import NodeKind, Topology
@@ -51,15 +51,20 @@ def from_spanning(forest: Forest, topology: Topology) -> MulticastForest:
     ----------
     forest : Forest
         Roots are GPUs of the topology.
+
+    Returns
+    -------
+    MulticastForest
+        With the congestion of the forest; :meth:`MulticastForest.measured` gives it its own.
     """
-    spanning = multicast(forest)
+    spanning = pruned(forest)
     needed = _needed(spanning, topology)
     batch = np.repeat(np.arange(spanning.num_batches), np.diff(spanning.first_walk))
     counts = np.bincount(batch[needed], minlength=spanning.num_batches)
     used, walk = distinct(spanning.walk[needed])
     place = np.array(forest.topology.compute)[spanning.root]
     weight = dict(zip(forest.topology.compute, forest.weights, strict=True))
-    kept = replace(
+    return replace(
         spanning,
         topology=topology,
         root=np.array([topology.rank_of[node] for node in place.tolist()], dtype=np.int32),
@@ -69,7 +74,6 @@ def from_spanning(forest: Forest, topology: Topology) -> MulticastForest:
         weights=tuple(weight[node] for node in topology.compute),
         optimum=None,
     )
-    return kept.measured()
 
 
 def _needed(spanning: MulticastForest, topology: Topology) -> npt.NDArray[np.bool_]:

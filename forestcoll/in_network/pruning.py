@@ -42,7 +42,7 @@ from forestcoll.topology.describe import LinkClass, decimal, link_classes, link_
 from forestcoll.topology.model import Link
 from forestcoll.topology.symmetry.parallel_planes import Planes, unmerged
 
-__all__ = ["Traffic", "multicast", "traffic"]
+__all__ = ["Traffic", "multicast", "pruned", "traffic"]
 
 _BLOCK_ENTRIES = 2**20  # GPUs of batches that are processed together
 
@@ -87,11 +87,11 @@ def multicast(
     the paths as they are; it does not search for the least set of hops, a Steiner tree.
     """
     if isinstance(schedule, Allreduce):
-        gather = _multicast(schedule.gather)
-        both = mirrored(gather) if _are_mirrored(schedule) else _multicast(schedule.reduce), gather
+        gather = multicast(schedule.gather)
+        both = mirrored(gather) if _are_mirrored(schedule) else multicast(schedule.reduce), gather
         marked = any(node.multicast for node in schedule.topology.nodes)
         return Allreduce(*both, None if marked else schedule.bound, schedule.remark)
-    return _multicast(schedule)
+    return pruned(schedule).measured()
 
 
 def _are_mirrored(schedule: Allreduce[Forest]) -> bool:
@@ -101,7 +101,8 @@ def _are_mirrored(schedule: Allreduce[Forest]) -> bool:
     return same and topology.reversed() == topology
 
 
-def _multicast(forest: Forest) -> MulticastForest:
+def pruned(forest: Forest) -> MulticastForest:
+    """Prune one forest as :func:`multicast` does, with the congestion that it had before."""
     choice, pieces = PathChoice(forest), _Pieces(forest)
     depths = forest.depths()
     rows, counts = [np.zeros(0, dtype=np.int64)], [np.zeros(1, dtype=np.int64)]
@@ -112,7 +113,7 @@ def _multicast(forest: Forest) -> MulticastForest:
         rows.append(pieces.walk_of(path.ravel(), kept.ravel()))
         counts.append(kept.sum(axis=1, dtype=np.int64))
     used, walk = distinct(np.concatenate(rows))
-    result = MulticastForest(
+    return MulticastForest(
         topology=forest.topology,
         method=forest.method,
         k=forest.k,
@@ -126,7 +127,6 @@ def _multicast(forest: Forest) -> MulticastForest:
         weights=forest.weights,
         reduction=forest.reduction,
     )
-    return result.measured()
 
 
 def _claim(forest: Forest) -> Optimum | None:

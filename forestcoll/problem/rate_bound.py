@@ -33,6 +33,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import lcm
+from operator import mul
 
 from forestcoll.problem.cuts import Cut
 from forestcoll.topology.describe import counted, decimal
@@ -115,6 +116,12 @@ class RateBound:
 
     def link_prices(self) -> list[Fraction]:
         """Return max(0, need_e) of every link, in the order of ``topology.links``."""
+        unit, whole = self._whole_prices()
+        exact = {price: Fraction(price, unit) for price in set(whole)}
+        return [exact[price] for price in whole]
+
+    def _whole_prices(self) -> tuple[int, list[int]]:
+        """Return a unit, and the price of every link times it."""
         priced: list[PricedCut | SwitchPrice | SharedPrice] = [*self.cuts, *self.switches]
         # Whole numbers: sums of fractions over all links and cuts are many times slower.
         unit = lcm(*(one.price.denominator for one in (*priced, *self.shared)))
@@ -126,13 +133,15 @@ class RateBound:
                 around[node].add(number)
         charged = self._charged(unit)
         found = []
-        for link in self.topology.links:
-            near, far = (link.head, link.tail) if self.reduction else (link.tail, link.head)
-            need = sum(prices[i] for i in around[near] - around[far])
-            need += level.get(far, 0) - level.get(near, 0)
-            found.append(max(0, need - charged.get((link.tail, link.head), 0)))
-        exact = {price: Fraction(price, unit) for price in set(found)}
-        return [exact[price] for price in found]
+        for tail, head in zip(*(end.tolist() for end in self.topology.link_ends), strict=True):
+            near, far = (head, tail) if self.reduction else (tail, head)
+            need = sum([prices[i] for i in around[near] - around[far]])
+            if level:
+                need += level.get(far, 0) - level.get(near, 0)
+            if charged:
+                need -= charged.get((tail, head), 0)
+            found.append(need if need > 0 else 0)
+        return unit, found
 
     def _charged(self, unit: int) -> dict[tuple[int, int], int]:
         """Return the sum of g_K over the shared capacities that hold each link, in whole units."""
@@ -145,8 +154,10 @@ class RateBound:
     @property
     def inverse_rate(self) -> Fraction:
         """The bound on 1/x*, in s/GB."""
-        links = [link.bandwidth_gb_s for link in self.topology.links]
-        return self.covered / self.room(links, [one.bandwidth_gb_s for one in self.topology.shared])
+        (unit, prices), (under, widths) = self._whole_prices(), self.topology.whole_bandwidths
+        over_links = Fraction(sum(map(mul, prices, widths)), unit * under)
+        groups = zip(self.shared_prices(), self.topology.shared, strict=True)
+        return self.covered / sum((price * one.bandwidth_gb_s for price, one in groups), over_links)
 
     @property
     def algbw_gb_s(self) -> Fraction:

@@ -37,6 +37,8 @@ MOST_BYTES = 16_000_000
 Weights = Mapping[str, Exact] | Mapping[str, float] | Sequence[Exact | float]
 """Weights by name or in the order of the ranks; only the proportions matter."""
 
+_USUAL = 2**62  # whole weights below this are right for certain
+
 _ROOTED = ("broadcast", "reduce")
 
 
@@ -105,10 +107,7 @@ def whole_weights(topology: Topology, weights: Weights | None) -> tuple[int, ...
     """
     if weights is None:
         return (1,) * topology.num_compute
-    numbers = [
-        _weight(f"the weight of {name!r}", value)
-        for name, value in zip(_names(topology), _in_order(topology, weights), strict=True)
-    ]
+    numbers = _numbers(topology, _in_order(topology, weights))
     if not any(numbers):
         raise InvalidParameterError("all weights are 0; some GPU must have data")
     denominator = math.lcm(*(number.denominator for number in numbers))
@@ -172,6 +171,17 @@ def _by_name(
             f"missing); give every GPU one, 0 if it has no data"
         )
     return [weights[name] for name in names]
+
+
+def _numbers(topology: Topology, given: Sequence[Exact | float]) -> list[int] | list[Fraction]:
+    # Requests hold whole numbers, which need no conversion and no message for each GPU.
+    whole = [value for value in given if type(value) is int and 0 <= value < _USUAL]
+    if len(whole) == len(given):
+        return whole
+    return [
+        _weight(f"the weight of {name!r}", value)
+        for name, value in zip(_names(topology), given, strict=True)
+    ]
 
 
 def _weight(what: str, value: object) -> Fraction:
