@@ -108,8 +108,8 @@ def largest_entries(matrix: Any) -> Vector:
 def by_column(matrix: Any) -> tuple[Places, Places, Vector]:
     """Return where the entries of each column begin, the row of each entry, and its value."""
     if not isinstance(matrix, np.ndarray):
-        turned = matrix.tocsc()
-        return turned.indptr, turned.indices, turned.data
+        columns = matrix.tocsc()
+        return columns.indptr, columns.indices, columns.data
     column, row = np.nonzero(matrix.T)
     counts = np.bincount(column, minlength=matrix.shape[1])
     return np.cumsum([0, *counts]), row, matrix[row, column]
