@@ -139,4 +139,5 @@ def useful_bandwidth(topology: Topology, scale_gb_s: float | None = None) -> Vec
     scale = rate_scale(topology) if scale_gb_s is None else scale_gb_s
     most = 2.0 * topology.num_compute
     each = [float(bandwidth) / scale for bandwidth, _ in topology.columns.kinds]
-    return np.minimum(np.array(each), most)[topology.columns.kind]
+    useful: Vector = np.minimum(np.array(each), most)[topology.columns.kind]
+    return useful

@@ -60,8 +60,9 @@ def mixed(forests: Sequence[MulticastForest], parts: Sequence[Fraction]) -> Mult
     ]
     k = math.gcd(*rooted)
     walks, number = one_of_each([forest.walks for forest in forests])
-    start = np.cumsum([0, *(len(forest.walks) for forest in forests)])
-    walk = [number[forest.walk + at] for forest, at in zip(forests, start, strict=False)]
+    ends = np.cumsum([len(forest.walks) for forest in forests])[:-1]
+    numbers = np.split(number.astype(np.int32), ends)
+    walk = [own[forest.walk] for forest, own in zip(forests, numbers, strict=True)]
     counts = [np.diff(forest.first_walk) for forest in forests]
     made = replace(
         first,
@@ -72,7 +73,7 @@ def mixed(forests: Sequence[MulticastForest], parts: Sequence[Fraction]) -> Mult
             [forest.multiplicity * n for n, forest in zip(times, forests, strict=True)]
         ),
         first_walk=np.concatenate([[0], np.cumsum(np.concatenate(counts))]).astype(np.int64),
-        walk=np.concatenate(walk).astype(np.int32),
+        walk=np.concatenate(walk),
         walks=walks,
         optimum=None,
     )
@@ -91,13 +92,15 @@ def one_of_each(several: Sequence[Walks]) -> tuple[Walks, npt.NDArray[np.int64]]
     first = np.concatenate([[0], np.cumsum(length)])
     number = np.zeros(len(length), dtype=np.int64)
     rows: list[npt.NDArray[np.int32]] = []
-    lengths: list[int] = []
+    lengths: list[npt.NDArray[np.int64]] = []
+    count = 0
     for size in np.flatnonzero(np.bincount(length)).tolist():
         which = np.flatnonzero(length == size)
         table = node[first[which][:, None] + np.arange(size)]
         found, place = distinct_rows(table)
-        number[which] = place + len(lengths)
-        rows.append(found.ravel().astype(np.int32))
-        lengths += [size] * len(found)
-    ends = np.cumsum([0, *lengths], dtype=np.int64)
+        number[which] = place + count
+        rows.append(found.ravel().astype(np.int32, copy=False))
+        lengths.append(np.full(len(found), size))
+        count += len(found)
+    ends = np.cumsum(np.concatenate([np.zeros(1, dtype=np.int64), *lengths]))
     return Walks(ends, np.concatenate([np.zeros(0, dtype=np.int32), *rows])), number

@@ -23,7 +23,7 @@ and sends the sum anyway.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, overload
 
@@ -42,7 +42,7 @@ from forestcoll.topology.describe import LinkClass, decimal, link_classes, link_
 from forestcoll.topology.model import Link
 from forestcoll.topology.symmetry.parallel_planes import Planes, unmerged
 
-__all__ = ["Traffic", "multicast", "pruned", "traffic"]
+__all__ = ["Traffic", "multicast", "pruned", "traffic", "with_used_walks"]
 
 _BLOCK_ENTRIES = 2**20  # GPUs of batches that are processed together
 
@@ -91,7 +91,7 @@ def multicast(
         both = mirrored(gather) if _are_mirrored(schedule) else multicast(schedule.reduce), gather
         marked = any(node.multicast for node in schedule.topology.nodes)
         return Allreduce(*both, None if marked else schedule.bound, schedule.remark)
-    return pruned(schedule).measured()
+    return with_used_walks(pruned(schedule)).measured()
 
 
 def _are_mirrored(schedule: Allreduce[Forest]) -> bool:
@@ -102,9 +102,14 @@ def _are_mirrored(schedule: Allreduce[Forest]) -> bool:
 
 
 def pruned(forest: Forest) -> MulticastForest:
-    """Prune one forest as :func:`multicast` does, with the congestion that it had before."""
+    """Prune one forest as :func:`multicast` does, with the congestion that it had before.
+
+    Its walks are those of all paths; some may have no tree.
+    """
     choice, pieces = PathChoice(forest), _Pieces(forest)
     depths = forest.depths()
+    if depths.shape[1] < 2**15:
+        depths = depths.astype(np.int16)  # numpy sorts them by their digits, in linear time
     rows, counts = [np.zeros(0, dtype=np.int64)], [np.zeros(1, dtype=np.int64)]
     for start, stop in choice.blocks(_BLOCK_ENTRIES):
         order = np.argsort(depths[choice.batch[start:stop]], axis=1, kind="stable")[:, 1:]
@@ -112,7 +117,6 @@ def pruned(forest: Forest) -> MulticastForest:
         kept = pieces.kept(path)
         rows.append(pieces.walk_of(path.ravel(), kept.ravel()))
         counts.append(kept.sum(axis=1, dtype=np.int64))
-    used, walk = distinct(np.concatenate(rows))
     return MulticastForest(
         topology=forest.topology,
         method=forest.method,
@@ -121,12 +125,18 @@ def pruned(forest: Forest) -> MulticastForest:
         root=forest.root[choice.batch].astype(np.int32),
         multiplicity=choice.multiplicity,
         first_walk=np.cumsum(np.concatenate(counts)),
-        walk=walk.astype(np.int32),
-        walks=pieces.walks(used),
+        walk=np.concatenate(rows).astype(np.int32),
+        walks=pieces.walks,
         optimum=_claim(forest),
         weights=forest.weights,
         reduction=forest.reduction,
     )
+
+
+def with_used_walks(forest: MulticastForest) -> MulticastForest:
+    """Return the same forest without walks that no tree takes."""
+    used, walk = distinct(forest.walk)
+    return replace(forest, walk=walk.astype(np.int32), walks=forest.walks.taken(used))
 
 
 def _claim(forest: Forest) -> Optimum | None:
@@ -196,14 +206,16 @@ class _Pieces:
 
     def walk_of(self, path: _Ints, kept: _Ints) -> npt.NDArray[np.int64]:
         """Return the walks of the last ``kept`` pieces of each path."""
+        if (kept == 1).all():  # as where no path passes a multicast switch
+            return self._walk[self._end[path] - 1]
         upto = np.cumsum(kept)
         piece = np.repeat(self._end[path] - upto, kept) + np.arange(upto[-1] if len(upto) else 0)
         walk: npt.NDArray[np.int64] = self._walk[piece]
         return walk
 
-    def walks(self, used: _Ints) -> Walks:
-        walks = self._walks.taken(used)
-        return walks.backwards() if self._reversed else walks
+    @property
+    def walks(self) -> Walks:
+        return self._walks.backwards() if self._reversed else self._walks
 
 
 def _cut(node: _Ints, start: _Ints, stop: _Ints) -> tuple[Walks, npt.NDArray[np.int64]]:

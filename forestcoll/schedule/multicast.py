@@ -158,7 +158,13 @@ class MulticastForest(TreeFlow):
         node = self.walks.node.astype(np.int64)
         inside = np.delete(np.arange(len(node)), self.walks.first_node[1:] - 1)
         known = tail.astype(np.int64) * size + head  # sorted, as the links are
-        place = np.searchsorted(known, node[inside] * size + node[inside + 1])
+        hops = node[inside] * size + node[inside + 1]
+        if size * size <= len(hops):  # then a table of all pairs is faster than searches
+            table = np.zeros(size * size, dtype=np.int64)
+            table[known] = np.arange(len(known))
+            place = table[hops]
+        else:
+            place = np.searchsorted(known, hops)
         over = exact(over, len(inside))
         load = np.zeros(len(known), dtype=over.dtype)
         np.add.at(load, place, np.repeat(over, np.diff(self.walks.first_node) - 1))

@@ -39,7 +39,7 @@ def test_a_tree_that_branches_at_a_switch_is_physical() -> None:
     net = star()
     made = from_spanning(
         spanning(net, [(0, 3), (3, 1), (3, 2), (2, 4)], ["aw", "wb", "wc", "cx"]), net
-    )
+    ).measured()
     assert walks(made) == ["aw", "wb", "wc"]
     assert (made.topology, made.weights, made.root.tolist()) == (net, (1, 0, 0), [0])
     assert made.congestion == Fraction(1, 6)
