@@ -18,7 +18,8 @@ from fractions import Fraction
 import numpy as np
 
 from forestcoll.solver.linear_program import Vector
-from forestcoll.topology import Link, Topology
+from forestcoll.topology import Topology
+from forestcoll.topology.link_columns import LinkColumns
 
 __all__ = ["common_divisor", "down", "fitted", "with_bandwidths"]
 
@@ -78,11 +79,13 @@ def with_bandwidths(topology: Topology, steps: Sequence[int], step: Fraction) ->
     Shared capacities are left out: shares of links that fit them need no other limit.
     """
     width = {count: count * step for count in set(steps)}
-    lowered = tuple(
-        Link(link.tail, link.head, width[count], link.latency_us)
-        for link, count in zip(topology.links, steps, strict=True)
-        if count
-    )
+    latency = [latency for _, latency in topology.columns.kinds]
+    used = topology.columns.take(np.flatnonzero([bool(count) for count in steps]))
+    numbers = [
+        (width[count], latency[kind])
+        for count, kind in zip(filter(None, steps), used.kind.tolist(), strict=True)
+    ]
+    lowered = LinkColumns.of_lists(used.tail.tolist(), used.head.tolist(), numbers)
     return topology.like(topology.name, topology.nodes, lowered, shared=())
 
 

@@ -40,7 +40,7 @@ def as_gpus(topology: Topology, switches: Collection[int] | None = None) -> Topo
         else node
         for v, node in enumerate(topology.nodes)
     )
-    return topology.like(topology.name, nodes, topology.links, shared=topology.shared)
+    return topology.like(topology.name, nodes, topology.columns, shared=topology.shared)
 
 
 def from_spanning(forest: Forest, topology: Topology) -> MulticastForest:

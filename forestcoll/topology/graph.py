@@ -402,7 +402,7 @@ class NetworkGraph:
         self,
         name: str,
         nodes: tuple[Node, ...],
-        links: tuple[Link, ...],
+        links: tuple[Link, ...] | LinkColumns,
         *,
         shared: tuple[SharedCapacity, ...],
     ) -> Self:
@@ -411,7 +411,8 @@ class NetworkGraph:
         The caller guarantees: the nodes are some of these; the links are sorted, not parallel, and
         of positive bandwidth; shared capacities hold only links of the result.
         """
-        return self._of(name=name, nodes=nodes, links=links, shared=shared)
+        form = "columns" if isinstance(links, LinkColumns) else "links"
+        return self._of(name=name, nodes=nodes, shared=shared, **{form: links})
 
     def relabelled(self, order: Iterable[int]) -> Self:
         """Return the same network with its nodes in another order.
