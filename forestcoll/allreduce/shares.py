@@ -78,14 +78,17 @@ def with_bandwidths(topology: Topology, steps: Sequence[int], step: Fraction) ->
 
     Shared capacities are left out: shares of links that fit them need no other limit.
     """
-    width = {count: count * step for count in set(steps)}
-    latency = [latency for _, latency in topology.columns.kinds]
-    used = topology.columns.take(np.flatnonzero([bool(count) for count in steps]))
-    numbers = [
-        (width[count], latency[kind])
-        for count, kind in zip(filter(None, steps), used.kind.tolist(), strict=True)
+    columns = topology.columns
+    latencies = list(dict.fromkeys(latency for _, latency in columns.kinds))
+    latency_of = [latencies.index(latency) for _, latency in columns.kinds]
+    place: dict[tuple[int, int], int] = {}
+    used = columns.take(np.flatnonzero([bool(count) for count in steps]))
+    kind = [
+        place.setdefault((count, latency_of[old]), len(place))
+        for count, old in zip(filter(None, steps), used.kind.tolist(), strict=True)
     ]
-    lowered = LinkColumns.of_lists(used.tail.tolist(), used.head.tolist(), numbers)
+    kinds = tuple((count * step, latencies[i]) for count, i in place)
+    lowered = LinkColumns(used.tail, used.head, np.array(kind, dtype=np.int32), kinds)
     return topology.like(topology.name, topology.nodes, lowered, shared=())
 
 

@@ -131,11 +131,15 @@ class RateBound:
         for number, one in enumerate(self.cuts):
             for node in one.nodes:
                 around[node].add(number)
+        alike = dict[frozenset[int], frozenset[int]]()  # few links leave a cut
+        held = [alike.setdefault(cuts, cuts) for cuts in map(frozenset, around)]
         charged = self._charged(unit)
         found = []
         for tail, head in zip(*(end.tolist() for end in self.topology.link_ends), strict=True):
             near, far = (head, tail) if self.reduction else (tail, head)
-            need = sum([prices[i] for i in around[near] - around[far]])
+            need = 0
+            if (inner := held[near]) is not (outer := held[far]):
+                need = sum([prices[i] for i in inner - outer])
             if level:
                 need += level.get(far, 0) - level.get(near, 0)
             if charged:

@@ -15,6 +15,7 @@ import reprlib
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
+from typing import cast
 
 from forestcoll.bounded_read import read_text_at_most
 from forestcoll.errors import (
@@ -175,9 +176,10 @@ def _by_name(
 
 def _numbers(topology: Topology, given: Sequence[Exact | float]) -> list[int] | list[Fraction]:
     # Requests hold whole numbers, which need no conversion and no message for each GPU.
-    whole = [value for value in given if type(value) is int and 0 <= value < _USUAL]
-    if len(whole) == len(given):
-        return whole
+    if set(map(type, given)) == {int}:
+        whole = cast("list[int]", given)
+        if min(whole) >= 0 and max(whole) < _USUAL:
+            return whole
     return [
         _weight(f"the weight of {name!r}", value)
         for name, value in zip(_names(topology), given, strict=True)
