@@ -19,10 +19,10 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.errors import CapacityOverflowError
-from forestcoll.in_network.numbering import distinct_rows
+from forestcoll.in_network.numbering import distinct, distinct_rows
 from forestcoll.schedule.multicast import MulticastForest, Walks
 
-__all__ = ["mirrored", "mixed", "one_of_each"]
+__all__ = ["mirrored", "mixed", "one_of_each", "with_used_walks"]
 
 
 def mixed(forests: Sequence[MulticastForest], parts: Sequence[Fraction]) -> MulticastForest:
@@ -59,10 +59,8 @@ def mixed(forests: Sequence[MulticastForest], parts: Sequence[Fraction]) -> Mult
         for rank in range(first.topology.num_compute)
     ]
     k = math.gcd(*rooted)
-    walks, number = one_of_each([forest.walks for forest in forests])
-    ends = np.cumsum([len(forest.walks) for forest in forests])[:-1]
-    numbers = np.split(number.astype(np.int32), ends)
-    walk = [own[forest.walk] for forest, own in zip(forests, numbers, strict=True)]
+    starts = np.cumsum([0, *(len(forest.walks) for forest in forests)])
+    walk = [forest.walk + np.int32(at) for forest, at in zip(forests, starts, strict=False)]
     counts = [np.diff(forest.first_walk) for forest in forests]
     made = replace(
         first,
@@ -74,10 +72,10 @@ def mixed(forests: Sequence[MulticastForest], parts: Sequence[Fraction]) -> Mult
         ),
         first_walk=np.concatenate([[0], np.cumsum(np.concatenate(counts))]).astype(np.int64),
         walk=np.concatenate(walk),
-        walks=walks,
+        walks=_joined([forest.walks for forest in forests]),
         optimum=None,
     )
-    return made.measured()
+    return with_used_walks(made).measured()
 
 
 def mirrored(gather: MulticastForest) -> MulticastForest:
@@ -85,11 +83,22 @@ def mirrored(gather: MulticastForest) -> MulticastForest:
     return replace(gather, walks=gather.walks.backwards(), reduction=True, optimum=None)
 
 
-def one_of_each(several: Sequence[Walks]) -> tuple[Walks, npt.NDArray[np.int64]]:
-    """Return the distinct walks of all, and the index of each walk among them."""
-    length = np.concatenate([np.diff(walks.first_node) for walks in several])
-    node = np.concatenate([walks.node for walks in several])
-    first = np.concatenate([[0], np.cumsum(length)])
+def with_used_walks(forest: MulticastForest) -> MulticastForest:
+    """Return the same forest with each walk once, and without walks that no tree takes."""
+    used, walk = distinct(forest.walk)
+    walks, number = one_of_each(forest.walks.taken(used))
+    return replace(forest, walk=number.astype(np.int32)[walk], walks=walks)
+
+
+def _joined(several: Sequence[Walks]) -> Walks:
+    ends = np.cumsum(np.concatenate([np.diff(walks.first_node) for walks in several]))
+    first = np.concatenate([np.zeros(1, dtype=np.int64), ends])
+    return Walks(first, np.concatenate([walks.node for walks in several]))
+
+
+def one_of_each(walks: Walks) -> tuple[Walks, npt.NDArray[np.int64]]:
+    """Return the distinct walks, and the index of each walk among them."""
+    first, node, length = walks.first_node, walks.node, np.diff(walks.first_node)
     number = np.zeros(len(length), dtype=np.int64)
     rows: list[npt.NDArray[np.int32]] = []
     lengths: list[npt.NDArray[np.int64]] = []

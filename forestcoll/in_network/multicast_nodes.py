@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.in_network.pruning import pruned, with_used_walks
+from forestcoll.in_network.pruning import pruned
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.topology.model import NodeKind, Topology
@@ -54,7 +54,7 @@ def from_spanning(forest: Forest, topology: Topology) -> MulticastForest:
     Returns
     -------
     MulticastForest
-        With the congestion of the forest; :meth:`MulticastForest.measured` gives it its own.
+        With the walks and the congestion that :func:`.pruning.pruned` gives.
     """
     spanning = pruned(forest)
     needed = _needed(spanning, topology)
@@ -62,7 +62,7 @@ def from_spanning(forest: Forest, topology: Topology) -> MulticastForest:
     rank = np.zeros(len(topology.nodes), dtype=np.int32)
     rank[list(topology.compute)] = np.arange(topology.num_compute)
     weight = dict(zip(forest.topology.compute, forest.weights, strict=True))
-    kept = replace(
+    return replace(
         spanning,
         topology=topology,
         root=rank[np.array(forest.topology.compute)[spanning.root]],
@@ -71,7 +71,6 @@ def from_spanning(forest: Forest, topology: Topology) -> MulticastForest:
         weights=tuple(weight[node] for node in topology.compute),
         optimum=None,
     )
-    return with_used_walks(kept)
 
 
 def _needed(spanning: MulticastForest, topology: Topology) -> npt.NDArray[np.bool_]:

@@ -23,15 +23,14 @@ and sends the sum anyway.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.in_network.mixing import mirrored, one_of_each
-from forestcoll.in_network.numbering import distinct
+from forestcoll.in_network.mixing import mirrored, one_of_each, with_used_walks
 from forestcoll.in_network.path_choice import PathChoice
 from forestcoll.problem.optimum import Optimum
 from forestcoll.schedule.allreduce import Allreduce
@@ -42,7 +41,7 @@ from forestcoll.topology.describe import LinkClass, decimal, link_classes, link_
 from forestcoll.topology.model import Link
 from forestcoll.topology.symmetry.parallel_planes import Planes, unmerged
 
-__all__ = ["Traffic", "multicast", "pruned", "traffic", "with_used_walks"]
+__all__ = ["Traffic", "multicast", "pruned", "traffic"]
 
 _BLOCK_ENTRIES = 2**20  # GPUs of batches that are processed together
 
@@ -104,7 +103,8 @@ def _are_mirrored(schedule: Allreduce[Forest]) -> bool:
 def pruned(forest: Forest) -> MulticastForest:
     """Prune one forest as :func:`multicast` does, with the congestion that it had before.
 
-    Its walks are those of all paths; some may have no tree.
+    Its walks are those of all paths: some may have no tree, and some may be equal
+    (:func:`.mixing.with_used_walks`).
     """
     choice, pieces = PathChoice(forest), _Pieces(forest)
     depths = forest.depths()
@@ -131,12 +131,6 @@ def pruned(forest: Forest) -> MulticastForest:
         weights=forest.weights,
         reduction=forest.reduction,
     )
-
-
-def with_used_walks(forest: MulticastForest) -> MulticastForest:
-    """Return the same forest without walks that no tree takes."""
-    used, walk = distinct(forest.walk)
-    return replace(forest, walk=walk.astype(np.int32), walks=forest.walks.taken(used))
 
 
 def _claim(forest: Forest) -> Optimum | None:
@@ -168,9 +162,12 @@ class _Pieces:
         stop[first[:-1]] = stop[first[1:] - 1] = True
         at = np.flatnonzero(stop)
         joined = path[at[:-1]] == path[at[1:]]
-        self._walks, self._walk = _cut(node, at[:-1][joined], at[1:][joined] + 1)
         pieces = np.bincount(path[at[:-1]][joined], minlength=len(length))
         self._end = np.cumsum(pieces)
+        if (pieces == 1).all():  # as where no path passes a multicast switch
+            self._walks, self._walk = Walks(first, node), np.arange(len(pieces))
+        else:
+            self._walks, self._walk = _cut(node, at[:-1][joined], at[1:][joined] + 1)
         self._inner = self._between(copies, node[at[1:][joined]], pieces)
 
     def _between(self, copies: _Ints, head: _Ints, pieces: _Ints) -> _Ints:
@@ -206,8 +203,8 @@ class _Pieces:
 
     def walk_of(self, path: _Ints, kept: _Ints) -> npt.NDArray[np.int64]:
         """Return the walks of the last ``kept`` pieces of each path."""
-        if (kept == 1).all():  # as where no path passes a multicast switch
-            return self._walk[self._end[path] - 1]
+        if (kept == 1).all():
+            return self._walk[self._end - 1][path]
         upto = np.cumsum(kept)
         piece = np.repeat(self._end[path] - upto, kept) + np.arange(upto[-1] if len(upto) else 0)
         walk: npt.NDArray[np.int64] = self._walk[piece]
@@ -223,7 +220,7 @@ def _cut(node: _Ints, start: _Ints, stop: _Ints) -> tuple[Walks, npt.NDArray[np.
     first = np.concatenate([[0], np.cumsum(stop - start)]).astype(np.int64)
     row = np.repeat(np.arange(len(start)), stop - start)
     entries = start[row] + np.arange(first[-1]) - first[row]
-    return one_of_each([Walks(first, node[entries].astype(np.int32))])
+    return one_of_each(Walks(first, node[entries].astype(np.int32)))
 
 
 def _without_loops(first: _Ints, node: _Ints, copies: _Ints) -> tuple[_Ints, _Ints]:
