@@ -32,9 +32,10 @@ between GPUs, each way (:meth:`AllreduceBound.of_cut`).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,9 @@ __all__ = ["AllreduceBound", "Potential", "PricedSet"]
 
 _OPEN_RUNS = 128
 """Number of runs of disjoint sets that a further set may join: more than the GPUs of most boxes."""
+
+_FEW_NODES = 4
+"""Of a set whose links are priced one by one: sets that share a switch would be a run each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,8 +259,9 @@ def _crossed(
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     """Return the prices of the sets that each link enters, and of those that it leaves."""
     links = topology.integer_capacities
-    into, out = np.zeros((2, len(links.tail)), dtype=kind)
-    for run in _disjoint(topology, sets):
+    few = [one for one in sets if len(one.nodes) <= _FEW_NODES]
+    into, out = _crossed_one_by_one(topology, few, prices, kind)
+    for run in _disjoint(topology, [one for one in sets if len(one.nodes) > _FEW_NODES]):
         number = np.arange(len(run))
         nodes, complemented, held = zip(*run, strict=True)
         part = np.full(len(topology.nodes), len(run))
@@ -268,6 +273,26 @@ def _crossed(
         apart = tail != head
         into += apart * (gather[0, head] + gather[1, tail])
         out += apart * (reduce[0, tail] + reduce[1, head])
+    return into, out
+
+
+def _crossed_one_by_one(
+    topology: Topology, sets: Sequence[PricedSet], prices: dict[int, int], kind: np.dtype[Any]
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Return the same for small sets: the prices at an end of each link, but for links inside."""
+    gather, reduce = [0] * len(topology.nodes), [0] * len(topology.nodes)
+    for one in sets:
+        for node in one.nodes:
+            gather[node] += prices[id(one.gather)]
+            reduce[node] += prices[id(one.reduce)]
+    tail, head = topology.link_ends
+    into, out = np.array(gather, dtype=kind)[head], np.array(reduce, dtype=kind)[tail]
+    place = {ends: i for i, ends in enumerate(zip(tail.tolist(), head.tolist(), strict=True))}
+    for one in sets:
+        for ends in permutations(one.nodes, 2):
+            if (link := place.get(ends)) is not None:
+                into[link] -= prices[id(one.gather)]
+                out[link] -= prices[id(one.reduce)]
     return into, out
 
 
