@@ -99,7 +99,7 @@ def mixture_forest(
 def _kinds(topology: Topology, found: Sequence[Ingredient], is_mirrored: bool) -> Iterator[_Kind]:
     """Yield every image of every span."""
     tail, head = (end.astype(np.int64) for end in topology.link_ends)
-    size, back = len(topology.nodes), np.lexsort((tail, head))  # the place of each reversed link
+    size, back = len(topology.nodes), topology.reversed_places
     rank = np.array([topology.rank_of.get(v, 0) for v in range(len(topology.nodes))])
     for one in found:
         reduce, gather = one.reduce_gb_s, one.gather_gb_s
@@ -198,7 +198,7 @@ def _on_step(
 
 def _mirror(topology: Topology, rows: list[list[int]]) -> None:
     """Give a link's gather share and its mirror's reduce share the smaller value of the two."""
-    back = np.lexsort(topology.link_ends).tolist()  # the place of each reversed link
+    back = topology.reversed_places.tolist()
     for i in range(0, len(rows), 2):
         gather, reduce = rows[i], rows[i + 1]
         rows[i] = [min(one, reduce[b]) for one, b in zip(gather, back, strict=True)]
