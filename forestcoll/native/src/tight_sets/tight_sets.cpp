@@ -114,10 +114,13 @@ std::vector<std::vector<NodeId>> minimal_tight_sets(const Subproblem& problem, P
     return {};  // then no other target has one either
   }
   NodeMap<Around> around(problem.graph.num_nodes);
+  std::optional<Search> kept;  // by the first part, which runs on this thread, for the second round
   const auto search = [&](const std::vector<NodeId>& some) {
     in_parallel(
         threads, some.size(), progress, [&](std::size_t first, std::size_t last, Progress& own) {
-          Search search(problem);
+          std::optional<Search> other;
+          std::optional<Search>& held = first == 0 ? kept : other;
+          Search& search = held ? *held : held.emplace(problem);
           for (std::size_t i = first; i < last; ++i) {
             around[some[i]] = search.around(some[i]);
             own(static_cast<std::int64_t>(i - first), static_cast<std::int64_t>(last - first));
