@@ -276,7 +276,7 @@ def _bounds(
     if plain == topology.nodes:
         models = [("bound, switches forward", topology, reached, proof)]
     else:
-        forwarding = topology.like(topology.name, plain, topology.links, shared=topology.shared)
+        forwarding = topology.like(topology.name, plain, topology.columns, shared=topology.shared)
         models = [
             ("bound, switches forward", forwarding, Fraction(0), None),
             ("bound, multicast + reduction", topology, reached, proof),

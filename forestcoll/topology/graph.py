@@ -171,8 +171,7 @@ class NetworkGraph:
     def _checked_groups(self) -> tuple[SharedCapacity, ...]:
         if not self.shared:
             return ()
-        ends = set(zip(*(end.tolist() for end in self.link_ends), strict=True))
-        return checked(self.shared, ends, [node.name for node in self.nodes])
+        return checked(self.shared, self.columns.pairs(), [node.name for node in self.nodes])
 
     def _check_names(self) -> None:
         _check_name(self.name, "the topology")
@@ -402,7 +401,7 @@ class NetworkGraph:
         self,
         name: str,
         nodes: tuple[Node, ...],
-        links: tuple[Link, ...],
+        links: tuple[Link, ...] | LinkColumns,
         *,
         shared: tuple[SharedCapacity, ...],
     ) -> Self:
@@ -411,7 +410,8 @@ class NetworkGraph:
         The caller guarantees: the nodes are some of these; the links are sorted, not parallel, and
         of positive bandwidth; shared capacities hold only links of the result.
         """
-        return self._of(name=name, nodes=nodes, links=links, shared=shared)
+        form = "columns" if isinstance(links, LinkColumns) else "links"
+        return self._of(name=name, nodes=nodes, shared=shared, **{form: links})
 
     def relabelled(self, order: Iterable[int]) -> Self:
         """Return the same network with its nodes in another order.
