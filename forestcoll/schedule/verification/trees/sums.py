@@ -46,12 +46,13 @@ def check_summing(
         def named(row: int, start: int = start) -> str:
             return tree(start + row)
 
-        _check_receivers(rows, roots, named, node)
-        around = cycles_of(rows)
-        if around is not None and rings is not None:
+        if (around := cycles_of(rows, roots)) is None:
+            _check_receivers(rows, roots, named, node)
+            depth = max(depth, _follow(rows, roots, named, node))
+            continue
+        depth = ranks - 1  # no tree is deeper
+        if rings is not None:
             rings.append(Rings(start, len(rows) // len(around), around))
-        found = _follow(rows, roots, named, node) if around is None else ranks - 1
-        depth = max(depth, found)
     return depth
 
 
@@ -63,20 +64,21 @@ def rows_together(ranks: int, entries: int) -> int:
     return ranks if 4 * rows >= ranks else rows
 
 
-def cycles_of(parent: Ints) -> Ints | None:
+def cycles_of(parent: Ints, root: Ints) -> Ints | None:
     """Return the cycles if runs of rows, one for each node, are a cycle each, cut at their roots.
 
-    A shortcut for rings, whose long paths take many passes otherwise. In each row the root alone
-    must have no parent: -1. A run has fewer rows if there are no more.
+    A shortcut for rings, whose long paths take many passes otherwise: they are read once. A run has
+    fewer rows if there are no more.
 
     Returns
     -------
     int array, one row a run
-        The parent of each node in the cycle. None if some run is no cycle through all nodes.
+        The parent of each node in the cycle. None if some run is no cycle through all nodes, or
+        some root has a parent.
     """
     rows, ranks = parent.shape
     size = min(rows, ranks)
-    if rows % size:
+    if rows % size or (parent[np.arange(rows), root] >= 0).any():
         return None
     runs = parent.reshape(-1, size, ranks)
     cycle: Ints = np.maximum(runs[:, 0], runs[:, -1])  # of different roots, or else below 0 there

@@ -18,6 +18,7 @@ from forestcoll.schedule.multicast import Walks
 from forestcoll.schedule.verification.trees import multicast as verify_multicast
 from forestcoll.topology import group, load_topology
 from tests.command_line import ROOT
+from tests.hand_networks import network_of
 from tests.schedule.mutations_of.multicast import MUTATIONS, box, rows_of, star, with_rows
 
 
@@ -90,6 +91,27 @@ def test_nothing_else_goes_back(reduction: bool) -> None:
         rows[0].append(back[::-1] if reduction else back)
         with pytest.raises(VerificationError, match=fault):
             verify(with_rows(star(reduction), rows))
+
+
+@pytest.mark.parametrize("entries", [1, 2**20])
+@pytest.mark.parametrize("reduction", [False, True])
+def test_two_switches_that_feed_each_other_are_a_cycle(
+    reduction: bool, entries: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the tree of b: w and y get the data from each other only, which is no loopback."""
+    monkeypatch.setattr(verify_multicast, "_BLOCK_ENTRIES", entries)
+    topology = network_of("a b [w*] [y*]", "a b w - y, a b - w", "two switches")
+    plain = replace(star(reduction), topology=topology, weights=(1, 1))
+    a, b, w, y = range(4)
+    right = [[(a, w), (w, b)], [(b, y), (y, w), (w, a)]]
+    fed = [right[0], [(w, y), (y, w), (w, a)]]
+    sound, faulty = (
+        with_rows(plain, [[walk[::-1] if reduction else walk for walk in row] for row in rows])
+        for rows in (right, fed)
+    )
+    assert verify(replace(sound, congestion=Fraction(2))).depth == 3
+    with pytest.raises(VerificationError, match=r"^tree 1, rooted at b: .* is a cycle, apart from"):
+        verify(replace(faulty, congestion=Fraction(2)))
 
 
 def test_an_optimum_that_is_not_attained_is_refused() -> None:
