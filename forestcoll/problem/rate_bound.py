@@ -34,6 +34,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from math import lcm
 
+import numpy as np
+
 from forestcoll.problem.cuts import Cut
 from forestcoll.topology.describe import counted, decimal
 from forestcoll.topology.model import Topology
@@ -115,8 +117,16 @@ class RateBound:
 
     def link_prices(self) -> list[Fraction]:
         """Return max(0, need_e) of every link, in the order of ``topology.links``."""
+        found, unit = self._whole_link_prices()
+        exact = {price: Fraction(price, unit) for price in set(found)}
+        return [exact[price] for price in found]
+
+    def _whole_link_prices(self) -> tuple[list[int], int]:
+        """Return the same in whole units, and the unit: sums of fractions are many times slower.
+
+        Nodes in the same cuts and of the same price are alike, and so are links between them.
+        """
         priced: list[PricedCut | SwitchPrice | SharedPrice] = [*self.cuts, *self.switches]
-        # Whole numbers: sums of fractions over all links and cuts are many times slower.
         unit = lcm(*(one.price.denominator for one in (*priced, *self.shared)))
         level = {one.switch: int(one.price * unit) for one in self.switches}
         prices = [int(one.price * unit) for one in self.cuts]
@@ -124,29 +134,46 @@ class RateBound:
         for number, one in enumerate(self.cuts):
             for node in one.nodes:
                 around[node].add(number)
-        charged = self._charged(unit)
-        found = []
-        for link in self.topology.links:
-            near, far = (link.head, link.tail) if self.reduction else (link.tail, link.head)
-            need = sum(prices[i] for i in around[near] - around[far])
-            need += level.get(far, 0) - level.get(near, 0)
-            found.append(max(0, need - charged.get((link.tail, link.head), 0)))
-        exact = {price: Fraction(price, unit) for price in set(found)}
-        return [exact[price] for price in found]
+        sides: dict[tuple[frozenset[int], int], int] = {}
+        side = np.array(
+            [
+                sides.setdefault((frozenset(cuts), level.get(node, 0)), len(sides))
+                for node, cuts in enumerate(around)
+            ],
+            dtype=np.int64,
+        )
+        tail, head = self.topology.link_ends
+        near, far = (head, tail) if self.reduction else (tail, head)
+        pairs, place = np.unique(side[near] * len(sides) + side[far], return_inverse=True)
+        kinds, needs = list(sides), []
+        for inner, outer in zip(
+            *(part.tolist() for part in divmod(pairs, len(sides))), strict=True
+        ):
+            (inside, price), (beyond, due) = kinds[inner], kinds[outer]
+            needs.append(sum(prices[i] for i in inside - beyond) + due - price)
+        need = [needs[i] for i in place.tolist()]
+        for i, charge in self._charged(unit).items():
+            need[i] -= charge
+        return [max(0, one) for one in need], unit
 
-    def _charged(self, unit: int) -> dict[tuple[int, int], int]:
+    def _charged(self, unit: int) -> dict[int, int]:
         """Return the sum of g_K over the shared capacities that hold each link, in whole units."""
-        charged: dict[tuple[int, int], int] = {}
-        for group, price in zip(self.topology.shared, self.shared_prices(), strict=True):
-            for ends in group.links if price else ():
-                charged[ends] = charged.get(ends, 0) + int(price * unit)
+        charged: dict[int, int] = {}
+        for (members, _), price in zip(
+            self.topology.shared_places, self.shared_prices(), strict=True
+        ):
+            for link in members if price else ():
+                charged[link] = charged.get(link, 0) + int(price * unit)
         return charged
 
     @property
     def inverse_rate(self) -> Fraction:
         """The bound on 1/x*, in s/GB."""
-        links = [link.bandwidth_gb_s for link in self.topology.links]
-        return self.covered / self.room(links, [one.bandwidth_gb_s for one in self.topology.shared])
+        (prices, unit), (under, widths) = self._whole_link_prices(), self.topology.whole_bandwidths
+        links = sum(price * width for price, width in zip(prices, widths, strict=True) if price)
+        groups = zip(self.shared_prices(), self.topology.shared, strict=True)
+        shared = (price * group.bandwidth_gb_s for price, group in groups)
+        return self.covered / sum(shared, start=Fraction(links, unit * under))
 
     @property
     def algbw_gb_s(self) -> Fraction:

@@ -105,16 +105,25 @@ def whole_weights(topology: Topology, weights: Weights | None) -> tuple[int, ...
     """
     if weights is None:
         return (1,) * topology.num_compute
-    numbers = [
-        _weight(f"the weight of {name!r}", value)
-        for name, value in zip(_names(topology), _in_order(topology, weights), strict=True)
-    ]
-    if not any(numbers):
+    given = _in_order(topology, weights)
+    if all(type(value) is int and 0 <= value < 2**63 for value in given):
+        whole = [int(value) for value in given]  # most calls: fractions take many times as long
+    else:
+        whole = _in_proportion(topology, given)
+    if not any(whole):
         raise InvalidParameterError("all weights are 0; some GPU must have data")
-    denominator = math.lcm(*(number.denominator for number in numbers))
-    whole = [int(number * denominator) for number in numbers]
     divisor = math.gcd(*whole)
     return tuple(weight // divisor for weight in whole)
+
+
+def _in_proportion(topology: Topology, given: Sequence[Exact | float]) -> list[int]:
+    """Return whole numbers in proportion to some numbers of any type."""
+    numbers = [
+        _weight(f"the weight of {name!r}", value)
+        for name, value in zip(_names(topology), given, strict=True)
+    ]
+    denominator = math.lcm(*(number.denominator for number in numbers))
+    return [int(number * denominator) for number in numbers]
 
 
 def read_weights(path: str | os.PathLike[str]) -> Weights:
