@@ -114,6 +114,52 @@ def test_two_switches_that_feed_each_other_are_a_cycle(
         verify(replace(faulty, congestion=Fraction(2)))
 
 
+@pytest.mark.parametrize("reduction", [False, True])
+def test_the_depth_of_a_single_tree_counts_its_walks(reduction: bool) -> None:
+    """Only a has data: a hop into the switch and one out of it."""
+    forest = replace(star(reduction), weights=(1, 0, 0, 0), congestion=Fraction(1, 9))
+    assert verify(with_rows(forest, rows_of(forest)[:1])).depth == 2
+
+
+@pytest.mark.parametrize("reduction", [False, True])
+def test_the_root_and_the_walk_that_are_wrong_are_named(reduction: bool) -> None:
+    """In the tree of c, b sends to c; and the switch sends to d past b."""
+    rows = rows_of(star(reduction))
+    rows[2].append((2, 5, 1) if reduction else (1, 5, 2))
+    fault = "^tree 2, rooted at c: c is the root and"
+    with pytest.raises(VerificationError, match=fault):
+        verify(with_rows(star(reduction), rows))
+    rows = rows_of(star(reduction))
+    past = (4, 1, 5, 3)
+    rows[2] = [past[:: -1 if reduction else 1] if {*walk} == {3, 4} else walk for walk in rows[2]]
+    with pytest.raises(
+        VerificationError, match=r"^walk (d -> x -> b -> w|w -> b -> x -> d) passes"
+    ):
+        verify(with_rows(star(reduction), rows))
+
+
+@pytest.mark.parametrize(
+    ("part", "spoilt", "fault"),
+    [
+        ("node", [0, 6], "array walks.node holds 6; its values lie between 0 and 5"),
+        ("node", [0, -1], "array walks.node holds -1; its values lie between 0 and 5"),
+        ("first_node", [1, 2], "array walks.first_node runs from 1 to"),
+    ],
+)
+def test_walks_out_of_range_are_refused(part: str, spoilt: list[int], fault: str) -> None:
+    """The first entries of an array of the walks are others."""
+    walks = star().walks
+    array = np.append(spoilt, getattr(walks, part)[2:]).astype(np.int64)
+    with pytest.raises(VerificationError, match=fault):
+        verify(replace(star(), walks=replace(walks, **{part: array})))
+
+
+def test_multiplicities_are_whole_numbers_one_a_batch() -> None:
+    for spoilt in (np.ones(4), np.ones(3, dtype=np.int64)):
+        with pytest.raises(VerificationError, match=r"^array multiplicity"):
+            verify(replace(star(), multiplicity=spoilt))
+
+
 def test_an_optimum_that_is_not_attained_is_refused() -> None:
     """The stars leave x unused, so they are slower than the optimum of the box."""
     with pytest.raises(VerificationError, match="claimed to be optimal"):
