@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from baselines.networks.planes import Planes, Selection
+from baselines.networks.planes import Planes
 from forestcoll.errors import VerificationError
 from forestcoll.schedule.exact_sums import first
-from forestcoll.topology import Topology
+from forestcoll.topology import Node, Topology
 from forestcoll.topology.link_columns import LinkColumns
 
 __all__ = ["check_planes"]
@@ -42,22 +42,34 @@ def check_planes(planes: Planes) -> None:
     shares = [one.share for one in planes.selections]
     if not shares or min(shares) <= 0 or sum(shares, Fraction(0)) != 1:
         raise VerificationError(f"{topology.name}: the shares of its planes are not parts of one")
-    for one in planes.selections:
-        _check_nodes(topology, merged, one)
+    _check_nodes(planes)
     _check_links(planes)
 
 
-def _check_nodes(topology: Topology, merged: Topology, selection: Selection) -> None:
+def _check_nodes(planes: Planes) -> None:
     """Check that a selection maps each GPU to itself and each switch to one of the same kind."""
-    taken = selection.node
-    if len(taken) != len(merged.nodes) or len(set(taken)) != len(taken):
-        raise VerificationError(f"{topology.name}: a selection takes one node twice, or not all")
-    if tuple(taken[v] for v in merged.compute) != topology.compute:
-        raise VerificationError(f"{topology.name}: a selection takes a GPU for another")
-    for v, node in zip(taken, merged.nodes, strict=True):
-        real = topology.nodes[v]
-        if (real.kind, real.multicast, real.stores) != (node.kind, node.multicast, node.stores):
-            raise VerificationError(f"{topology.name}: {real.name} is not what {node.name} is")
+    topology, merged = planes.topology, planes.merged
+    number: dict[object, int] = {}
+    real, due = (
+        np.array([number.setdefault(_kind(node), len(number)) for node in network.nodes])
+        for network in (topology, merged)
+    )
+    gpus = list(merged.compute)
+    for one in planes.selections:
+        taken = np.array(one.node)
+        if len(taken) != len(merged.nodes) or len(np.unique(taken)) != len(taken):
+            raise VerificationError(
+                f"{topology.name}: a selection takes one node twice, or not all"
+            )
+        if taken[gpus].tolist() != list(topology.compute):
+            raise VerificationError(f"{topology.name}: a selection takes a GPU for another")
+        if (at := first(real[taken] != due)) is not None:
+            name, other = topology.nodes[taken[at]].name, merged.nodes[at].name
+            raise VerificationError(f"{topology.name}: {name} is not what {other} is")
+
+
+def _kind(node: Node) -> object:
+    return node.kind, node.multicast, node.stores
 
 
 def _check_links(planes: Planes) -> None:
