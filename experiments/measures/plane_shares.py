@@ -57,7 +57,7 @@ def _check_nodes(planes: Planes) -> None:
     gpus = list(merged.compute)
     for one in planes.selections:
         taken = np.array(one.node)
-        if len(taken) != len(merged.nodes) or len(np.unique(taken)) != len(taken):
+        if len(taken) != len(merged.nodes) or len({*one.node}) != len(taken):
             raise VerificationError(
                 f"{topology.name}: a selection takes one node twice, or not all"
             )

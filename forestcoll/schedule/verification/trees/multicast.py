@@ -26,6 +26,7 @@ from forestcoll.schedule.verification.naming import arrows, fail, tree_name
 __all__ = ["PhysicalTrees", "check_multicast", "check_multicast_arrays"]
 
 _BLOCK_ENTRIES = 2**16  # nodes of trees processed together: few enough to stay in the cache
+_TABLE_ENTRIES = 2**18  # of a table of pairs that is always small enough
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +71,9 @@ def _num_pairs(forest: MulticastForest) -> int:
     """Count the distinct pairs of a walk's start and its end."""
     walks, size = forest.walks, len(forest.topology.nodes)
     pairs = walks.tail.astype(np.int64) * size + walks.head
-    if size**2 > 4 * len(pairs) + _BLOCK_ENTRIES:
-        return len(np.unique(pairs))
+    if size**2 > 4 * len(pairs) + _TABLE_ENTRIES:
+        pairs.sort()
+        return int(np.count_nonzero(np.diff(pairs))) + 1
     there = np.zeros(size**2, dtype=bool)  # a table of all pairs is faster than sorting
     there[pairs] = True
     return int(np.count_nonzero(there))

@@ -285,7 +285,7 @@ def test_names_wrong_tree(reduction: bool, entries: int, monkeypatch: pytest.Mon
 @pytest.mark.parametrize("entries", [-(2**20), 2**20])
 def test_pairs_of_ends_are_counted_once(entries: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Stars around w: each of four GPUs sends to w, and w to each; by a table and by sorting."""
-    monkeypatch.setattr(verify_multicast, "_BLOCK_ENTRIES", entries)
+    monkeypatch.setattr(verify_multicast, "_TABLE_ENTRIES", entries)
     forest = star()
     twice = replace(
         forest,
