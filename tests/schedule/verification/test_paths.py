@@ -10,7 +10,7 @@ import pytest
 from forestcoll.schedule.forest import Path, Routes
 from forestcoll.schedule.verification import paths as paths_module
 from forestcoll.schedule.verification.dispatch import verify
-from forestcoll.schedule.verification.paths import busiest_link
+from forestcoll.schedule.verification.paths import busiest_group, busiest_link
 from tests.hand_networks import network_of
 from tests.schedule.made.hand import leaves4, star3
 from tests.schedule.verification.rejecting import rejected
@@ -85,6 +85,27 @@ def test_links_of_several_bandwidths_are_compared_exactly(seed: int, unit: int) 
     link = net.links[due.index(max(due))]
     names = net.nodes[link.tail].name, net.nodes[link.head].name
     assert busiest_link(net, load) == (max(due), names)
+
+
+def test_a_shared_capacity_may_be_loaded_most() -> None:
+    """Two of several trees over 3 GB/s, and one over each link of 1 GB/s; the first such limit."""
+    net = network_of("a b c", "a > b, b > c, c > a", "ring")
+    load = np.array([1, 1, 1])
+    limits = (
+        ("one", ["a -> b"], 1),
+        ("three", ["a -> b", "b -> c"], "2"),
+        ("two", ["c -> a"], "1/2"),
+    )
+    assert busiest_link(net, load) == (1, ("a", "b"))
+    for name, links, bandwidth in limits:
+        net = net.with_shared(name, links, bandwidth)
+    assert busiest_group(net, load) == (2, "two")
+    assert busiest_link(net, load) == (2, ("two",))
+    assert busiest_link(net, 3 * load) == (6, ("two",))
+    wide = net.without("two")
+    assert busiest_group(wide, load) == (1, "one")
+    assert busiest_link(wide, load) == (1, ("a", "b"))
+    assert busiest_group(wide.without("one"), load[:3] * [1, 4, 1]) == (Fraction(5, 2), "three")
 
 
 @pytest.mark.parametrize("together", [1, 3])
