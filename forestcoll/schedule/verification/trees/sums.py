@@ -78,12 +78,14 @@ def cycles_of(parent: Ints, root: Ints) -> Ints | None:
     """
     rows, ranks = parent.shape
     size = min(rows, ranks)
-    if rows % size or (parent[np.arange(rows), root] >= 0).any():
+    if rows % size:
         return None
     runs = parent.reshape(-1, size, ranks)
     cycle: Ints = np.maximum(runs[:, 0], runs[:, -1])  # of different roots, or else below 0 there
     # Each row differs from its cycle at its root, and must not differ elsewhere.
     if cycle.min() < 0 or np.count_nonzero(runs == cycle[:, None]) < rows * (ranks - 1):
+        return None
+    if (parent[np.arange(rows), root] >= 0).any():  # last, as the rows are in the cache by now
         return None
     return cycle if all(map(_leads_around, cycle.tolist())) else None
 
