@@ -92,12 +92,12 @@ def cycles_of(parent: Ints, root: Ints) -> Ints | None:
 
 def _leads_around(onward: list[int]) -> bool:
     """Whether the way from node 0 returns to it after all nodes, and not before."""
-    at = onward[0]
-    steps = 1
-    while at and steps < len(onward):
+    at = 0
+    for _ in range(len(onward) - 1):
         at = onward[at]
-        steps += 1
-    return at == 0 and steps == len(onward)
+        if at == 0:
+            return False
+    return onward[at] == 0
 
 
 def _check_receivers(parent: Ints, root: Ints, tree: _Name, node: _Name) -> None:
