@@ -122,6 +122,20 @@ def test_the_depth_of_a_single_tree_counts_its_walks(reduction: bool) -> None:
 
 
 @pytest.mark.parametrize("reduction", [False, True])
+def test_the_first_node_may_be_a_switch_within_a_tree(reduction: bool) -> None:
+    """From a to w, to b, to c; without a, b gets it from c and hangs in a cycle through w."""
+    topology = network_of("[w*] a b c", "a b c - w, b - c", "switch first")
+    forest = replace(star(reduction), topology=topology, weights=(1, 0, 0), congestion=Fraction(1))
+    w, a, b, c = range(4)
+    way = -1 if reduction else 1
+    chain = [walk[::way] for walk in ((a, w), (w, b), (b, c))]
+    assert verify(with_rows(forest, [chain])).depth == 3
+    cycle = [walk[::way] for walk in ((c, w), (w, b), (b, c))]
+    with pytest.raises(VerificationError, match="is a cycle, apart from the root"):
+        verify(with_rows(forest, [cycle]))
+
+
+@pytest.mark.parametrize("reduction", [False, True])
 def test_the_root_and_the_walk_that_are_wrong_are_named(reduction: bool) -> None:
     """In the tree of c, b sends to c; and the switch sends to d past b."""
     rows = rows_of(star(reduction))
