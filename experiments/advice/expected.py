@@ -8,6 +8,7 @@ cut proves takes a linear program.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -276,7 +277,7 @@ def _bounds(
     if plain == topology.nodes:
         models = [("bound, switches forward", topology, reached, proof)]
     else:
-        forwarding = topology.like(topology.name, plain, topology.links, shared=topology.shared)
+        forwarding = topology.like(topology.name, plain, topology.columns, shared=topology.shared)
         models = [
             ("bound, switches forward", forwarding, Fraction(0), None),
             ("bound, multicast + reduction", topology, reached, proof),
@@ -412,13 +413,15 @@ def _binding(
 
 def _farthest_us(topology: Topology, collective: str, root: str | int | None) -> Fraction:
     """Return the largest latency of a shortest path that data must take: overall or at the root."""
-    if not any(link.latency_us for link in topology.links):
+    columns = topology.columns
+    latency = [late for _, late in columns.kinds]
+    if not any(latency):
         return Fraction(0)
-    whole = np.lcm.reduce([link.latency_us.denominator for link in topology.links])
-    ticks = np.array([int(link.latency_us * int(whole)) for link in topology.links], dtype=float)
+    whole = math.lcm(*(late.denominator for late in latency))
+    ticks = np.array([int(late * whole) for late in latency], dtype=float)[columns.kind]
     nodes, (tail, head) = len(topology.nodes), topology.link_ends
     gpus = list(topology.compute)
     at = gpus if root is None else [gpus[rank_of_root(topology, root)]]
     starts, ends = (gpus, at) if collective == "reduce" else (at, gpus)
     away = distances(nodes, tail, head, ticks, np.array(starts))[:, ends]
-    return Fraction(int(away.max()), int(whole))
+    return Fraction(int(away.max()), whole)

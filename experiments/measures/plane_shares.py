@@ -8,13 +8,18 @@ real link has a higher utilisation than the merged links.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
 from math import lcm
+from typing import Any
 
-from baselines.networks.planes import Planes, Selection
+import numpy as np
+import numpy.typing as npt
+
+from baselines.networks.planes import Planes
 from forestcoll.errors import VerificationError
-from forestcoll.topology import Topology
+from forestcoll.schedule.exact_sums import first
+from forestcoll.topology import Node, Topology
+from forestcoll.topology.link_columns import LinkColumns
 
 __all__ = ["check_planes"]
 
@@ -37,51 +42,73 @@ def check_planes(planes: Planes) -> None:
     shares = [one.share for one in planes.selections]
     if not shares or min(shares) <= 0 or sum(shares, Fraction(0)) != 1:
         raise VerificationError(f"{topology.name}: the shares of its planes are not parts of one")
-    for one in planes.selections:
-        _check_nodes(topology, merged, one)
-    _check_links(topology, *_carried(planes))
+    _check_nodes(planes)
+    _check_links(planes)
 
 
-def _check_nodes(topology: Topology, merged: Topology, selection: Selection) -> None:
+def _check_nodes(planes: Planes) -> None:
     """Check that a selection maps each GPU to itself and each switch to one of the same kind."""
-    taken = selection.node
-    if len(taken) != len(merged.nodes) or len(set(taken)) != len(taken):
-        raise VerificationError(f"{topology.name}: a selection takes one node twice, or not all")
-    if tuple(taken[v] for v in merged.compute) != topology.compute:
-        raise VerificationError(f"{topology.name}: a selection takes a GPU for another")
-    for v, node in zip(taken, merged.nodes, strict=True):
-        real = topology.nodes[v]
-        if (real.kind, real.multicast, real.stores) != (node.kind, node.multicast, node.stores):
-            raise VerificationError(f"{topology.name}: {real.name} is not what {node.name} is")
-
-
-def _carried(planes: Planes) -> tuple[Mapping[tuple[int, int], int], int]:
-    """Return the load of each link when all merged links are full, and the unit of the loads.
-
-    The unit is a number: that many units are 1 GB/s.
-    """
-    whole = lcm(*(one.share.denominator for one in planes.selections))
-    under, bandwidths = planes.merged.whole_bandwidths
-    links = [
-        (link.tail, link.head, bandwidth)
-        for link, bandwidth in zip(planes.merged.links, bandwidths, strict=True)
-    ]
-    carried: dict[tuple[int, int], int] = {}
+    topology, merged = planes.topology, planes.merged
+    number: dict[object, int] = {}
+    real, due = (
+        np.array([number.setdefault(_kind(node), len(number)) for node in network.nodes])
+        for network in (topology, merged)
+    )
+    gpus = list(merged.compute)
     for one in planes.selections:
-        part, node = int(one.share * whole), one.node
-        for tail, head, bandwidth in links:
-            ends = node[tail], node[head]
-            carried[ends] = carried.get(ends, 0) + part * bandwidth
-    return carried, whole * under
+        taken = np.array(one.node)
+        if len(taken) != len(merged.nodes) or len({*one.node}) != len(taken):
+            raise VerificationError(
+                f"{topology.name}: a selection takes one node twice, or not all"
+            )
+        if taken[gpus].tolist() != list(topology.compute):
+            raise VerificationError(f"{topology.name}: a selection takes a GPU for another")
+        if (at := first(real[taken] != due)) is not None:
+            name, other = topology.nodes[taken[at]].name, merged.nodes[at].name
+            raise VerificationError(f"{topology.name}: {name} is not what {other} is")
 
 
-def _check_links(topology: Topology, carried: Mapping[tuple[int, int], int], unit: int) -> None:
-    under, widths = topology.whole_bandwidths
-    ends = ((link.tail, link.head) for link in topology.links)
-    room = dict(zip(ends, widths, strict=True))
-    for (tail, head), amount in carried.items():
-        width = room.get((tail, head), 0)
-        if width * unit < amount * under:
-            names = f"{topology.nodes[tail].name} -> {topology.nodes[head].name}"
-            has, need = Fraction(width, under), Fraction(amount, unit)
-            raise VerificationError(f"{names} has {has} GB/s; merged planes need {need}")
+def _kind(node: Node) -> object:
+    return node.kind, node.multicast, node.stores
+
+
+def _check_links(planes: Planes) -> None:
+    """Check the loads of the real links when all merged links are full."""
+    topology, merged = planes.topology, planes.merged.columns
+    real, parts = topology.columns, lcm(*(one.share.denominator for one in planes.selections))
+    room, full, unit = _in_whole_units(real, merged, parts)
+    load = np.zeros_like(room)
+    for one in planes.selections:
+        node = np.array(one.node)
+        tail, head = node[merged.tail], node[merged.head]
+        place, more = real.places_of(tail, head), full * int(one.share * parts)
+        if (at := first(place == len(real))) is not None:
+            need = Fraction(int(more[at]), unit)
+            raise _overload(topology, (tail[at], head[at]), Fraction(0), need)
+        np.add.at(load, place, more)
+    if (at := first(load > room)) is not None:
+        has, need = (Fraction(int(one[at]), unit) for one in (room, load))
+        raise _overload(topology, (real.tail[at], real.head[at]), has, need)
+
+
+def _in_whole_units(
+    real: LinkColumns, merged: LinkColumns, parts: int
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any], int]:
+    """Return the bandwidths of real links, ``1 / parts`` of those of merged links, and the unit.
+
+    The unit is a number: that many units are 1 GB/s. No sum of loads overflows: each selection has
+    one merged link over a real link at most, so a real link carries ``parts`` entries at most.
+    """
+    (under, widths), (over, loads) = real.whole_bandwidths(), merged.whole_bandwidths()
+    widths, loads = [one * over * parts for one in widths], [one * under for one in loads]
+    fits = max([*widths, *(one * parts for one in loads)]) < 2**63
+    kind = np.dtype(np.int64 if fits else object)
+    room, full = np.array(widths, dtype=kind)[real.kind], np.array(loads, dtype=kind)[merged.kind]
+    return room, full, under * over * parts
+
+
+def _overload(
+    topology: Topology, ends: tuple[int, int], has: Fraction, need: Fraction
+) -> VerificationError:
+    tail, head = (topology.nodes[end].name for end in ends)
+    return VerificationError(f"{tail} -> {head} has {has} GB/s; merged planes need {need}")

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
+import numpy as np
+
 from forestcoll.errors import DisconnectedError, InvalidTopologyError
 from forestcoll.topology.describe import (
     LinkClass,
@@ -94,13 +96,11 @@ class Cut(InBrief):
     @cached_property
     def exit_links(self) -> tuple[Link, ...]:
         """The links that the data must cross: those that leave S, in a reduction enter it."""
-        inside = set(self.nodes)
-        return tuple(
-            link
-            for link in self.topology.links
-            if (link.tail in inside) != (link.head in inside)
-            and (link.head in inside) == self.reduction
-        )
+        links = self.topology.columns
+        inside = np.zeros(len(self.topology.nodes), dtype=np.bool_)
+        inside[list(self.nodes)] = True
+        near, far = (links.head, links.tail) if self.reduction else (links.tail, links.head)
+        return links.take(np.flatnonzero(inside[near] & ~inside[far])).links()
 
     @property
     def exit_gb_s(self) -> Fraction:

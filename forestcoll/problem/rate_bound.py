@@ -33,7 +33,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import lcm
-from operator import mul
+
+import numpy as np
 
 from forestcoll.problem.cuts import Cut
 from forestcoll.topology.describe import counted, decimal
@@ -116,14 +117,16 @@ class RateBound:
 
     def link_prices(self) -> list[Fraction]:
         """Return max(0, need_e) of every link, in the order of ``topology.links``."""
-        unit, whole = self._whole_prices()
-        exact = {price: Fraction(price, unit) for price in set(whole)}
-        return [exact[price] for price in whole]
+        found, unit = self._whole_link_prices()
+        exact = {price: Fraction(price, unit) for price in set(found)}
+        return [exact[price] for price in found]
 
-    def _whole_prices(self) -> tuple[int, list[int]]:
-        """Return a unit, and the price of every link times it."""
+    def _whole_link_prices(self) -> tuple[list[int], int]:
+        """Return the same in whole units, and the unit: sums of fractions are many times slower.
+
+        Nodes in the same cuts and of the same price are alike, and so are links between them.
+        """
         priced: list[PricedCut | SwitchPrice | SharedPrice] = [*self.cuts, *self.switches]
-        # Whole numbers: sums of fractions over all links and cuts are many times slower.
         unit = lcm(*(one.price.denominator for one in (*priced, *self.shared)))
         level = {one.switch: int(one.price * unit) for one in self.switches}
         prices = [int(one.price * unit) for one in self.cuts]
@@ -131,37 +134,46 @@ class RateBound:
         for number, one in enumerate(self.cuts):
             for node in one.nodes:
                 around[node].add(number)
-        alike = dict[frozenset[int], frozenset[int]]()  # few links leave a cut
-        held = [alike.setdefault(cuts, cuts) for cuts in map(frozenset, around)]
-        charged = self._charged(unit)
-        found = []
-        for tail, head in zip(*(end.tolist() for end in self.topology.link_ends), strict=True):
-            near, far = (head, tail) if self.reduction else (tail, head)
-            need = 0
-            if (inner := held[near]) is not (outer := held[far]):
-                need = sum([prices[i] for i in inner - outer])
-            if level:
-                need += level.get(far, 0) - level.get(near, 0)
-            if charged:
-                need -= charged.get((tail, head), 0)
-            found.append(need if need > 0 else 0)
-        return unit, found
+        sides: dict[tuple[frozenset[int], int], int] = {}
+        side = np.array(
+            [
+                sides.setdefault((frozenset(cuts), level.get(node, 0)), len(sides))
+                for node, cuts in enumerate(around)
+            ],
+            dtype=np.int64,
+        )
+        tail, head = self.topology.link_ends
+        near, far = (head, tail) if self.reduction else (tail, head)
+        pairs, place = np.unique(side[near] * len(sides) + side[far], return_inverse=True)
+        kinds, needs = list(sides), []
+        for inner, outer in zip(
+            *(part.tolist() for part in divmod(pairs, len(sides))), strict=True
+        ):
+            (inside, price), (beyond, due) = kinds[inner], kinds[outer]
+            needs.append(sum(prices[i] for i in inside - beyond) + due - price)
+        need = [needs[i] for i in place.tolist()]
+        for i, charge in self._charged(unit).items():
+            need[i] -= charge
+        return [max(0, one) for one in need], unit
 
-    def _charged(self, unit: int) -> dict[tuple[int, int], int]:
+    def _charged(self, unit: int) -> dict[int, int]:
         """Return the sum of g_K over the shared capacities that hold each link, in whole units."""
-        charged: dict[tuple[int, int], int] = {}
-        for group, price in zip(self.topology.shared, self.shared_prices(), strict=True):
-            for ends in group.links if price else ():
-                charged[ends] = charged.get(ends, 0) + int(price * unit)
+        charged: dict[int, int] = {}
+        for (members, _), price in zip(
+            self.topology.shared_places, self.shared_prices(), strict=True
+        ):
+            for link in members if price else ():
+                charged[link] = charged.get(link, 0) + int(price * unit)
         return charged
 
     @property
     def inverse_rate(self) -> Fraction:
         """The bound on 1/x*, in s/GB."""
-        (unit, prices), (under, widths) = self._whole_prices(), self.topology.whole_bandwidths
-        over_links = Fraction(sum(map(mul, prices, widths)), unit * under)
+        (prices, unit), (under, widths) = self._whole_link_prices(), self.topology.whole_bandwidths
+        links = sum(price * width for price, width in zip(prices, widths, strict=True) if price)
         groups = zip(self.shared_prices(), self.topology.shared, strict=True)
-        return self.covered / sum((price * one.bandwidth_gb_s for price, one in groups), over_links)
+        shared = (price * group.bandwidth_gb_s for price, group in groups)
+        return self.covered / sum(shared, start=Fraction(links, unit * under))
 
     @property
     def algbw_gb_s(self) -> Fraction:

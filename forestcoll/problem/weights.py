@@ -15,7 +15,6 @@ import reprlib
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import cast
 
 from forestcoll.bounded_read import read_text_at_most
 from forestcoll.errors import (
@@ -37,8 +36,6 @@ MOST_BYTES = 16_000_000
 
 Weights = Mapping[str, Exact] | Mapping[str, float] | Sequence[Exact | float]
 """Weights by name or in the order of the ranks; only the proportions matter."""
-
-_USUAL = 2**62  # whole weights below this are right for certain
 
 _ROOTED = ("broadcast", "reduce")
 
@@ -108,13 +105,25 @@ def whole_weights(topology: Topology, weights: Weights | None) -> tuple[int, ...
     """
     if weights is None:
         return (1,) * topology.num_compute
-    numbers = _numbers(topology, _in_order(topology, weights))
-    if not any(numbers):
+    given = _in_order(topology, weights)
+    if all(type(value) is int and 0 <= value < 2**63 for value in given):
+        whole = [int(value) for value in given]  # most calls: fractions take many times as long
+    else:
+        whole = _in_proportion(topology, given)
+    if not any(whole):
         raise InvalidParameterError("all weights are 0; some GPU must have data")
-    denominator = math.lcm(*(number.denominator for number in numbers))
-    whole = [int(number * denominator) for number in numbers]
     divisor = math.gcd(*whole)
     return tuple(weight // divisor for weight in whole)
+
+
+def _in_proportion(topology: Topology, given: Sequence[Exact | float]) -> list[int]:
+    """Return whole numbers in proportion to some numbers of any type."""
+    numbers = [
+        _weight(f"the weight of {name!r}", value)
+        for name, value in zip(_names(topology), given, strict=True)
+    ]
+    denominator = math.lcm(*(number.denominator for number in numbers))
+    return [int(number * denominator) for number in numbers]
 
 
 def read_weights(path: str | os.PathLike[str]) -> Weights:
@@ -172,18 +181,6 @@ def _by_name(
             f"missing); give every GPU one, 0 if it has no data"
         )
     return [weights[name] for name in names]
-
-
-def _numbers(topology: Topology, given: Sequence[Exact | float]) -> list[int] | list[Fraction]:
-    # Requests hold whole numbers, which need no conversion and no message for each GPU.
-    if set(map(type, given)) == {int}:
-        whole = cast("list[int]", given)
-        if min(whole) >= 0 and max(whole) < _USUAL:
-            return whole
-    return [
-        _weight(f"the weight of {name!r}", value)
-        for name, value in zip(_names(topology), given, strict=True)
-    ]
 
 
 def _weight(what: str, value: object) -> Fraction:

@@ -171,8 +171,7 @@ class NetworkGraph:
     def _checked_groups(self) -> tuple[SharedCapacity, ...]:
         if not self.shared:
             return ()
-        ends = set(zip(*(end.tolist() for end in self.link_ends), strict=True))
-        return checked(self.shared, ends, [node.name for node in self.nodes])
+        return checked(self.shared, self.columns.pairs(), [node.name for node in self.nodes])
 
     def _check_names(self) -> None:
         _check_name(self.name, "the topology")

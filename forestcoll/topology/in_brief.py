@@ -6,7 +6,6 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from fractions import Fraction
-from html import escape
 
 from forestcoll.topology.describe import decimal
 
@@ -45,12 +44,12 @@ class InBrief(ABC):
     def _repr_html_(self) -> str:
         """What Jupyter shows."""
         rows = "".join(
-            f'<tr><th style="text-align:left">{escape(label)}</th>'
+            f'<tr><th style="text-align:left">{_escaped(label)}</th>'
             f'<td style="text-align:left">{html_cell(value)}</td></tr>'
             for label, value in self.in_a_table().items()
             if value is not None
         )
-        return f"<table><caption>{escape(type(self).__name__)}</caption>{rows}</table>"
+        return f"<table><caption>{_escaped(type(self).__name__)}</caption>{rows}</table>"
 
 
 class InARow(InBrief):
@@ -100,4 +99,10 @@ def cell_text(value: object) -> str:
 def html_cell(value: object) -> str:
     """Write a value as text in HTML: lists line by line, None as an empty text."""
     lines = value if isinstance(value, list | tuple) else [value]
-    return "<br>".join("" if line is None else escape(cell_text(line)) for line in lines)
+    return "<br>".join("" if line is None else _escaped(cell_text(line)) for line in lines)
+
+
+def _escaped(text: str) -> str:
+    from html import escape  # for notebooks only: its table of characters is long
+
+    return escape(text)

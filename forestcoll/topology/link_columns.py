@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -118,6 +118,22 @@ class LinkColumns:
             )
         )
 
+    def pairs(self) -> set[tuple[int, int]]:
+        """Return the ends of all links."""
+        return set(zip(self.tail.tolist(), self.head.tolist(), strict=True))
+
+    def places_of(
+        self, tail: npt.NDArray[np.integer[Any]], head: npt.NDArray[np.integer[Any]]
+    ) -> npt.NDArray[np.int64]:
+        """Return the places of links by their ends, and their number for a link that is not there.
+
+        The links must be in order, without parallel ones.
+        """
+        known = self._keys()
+        wanted = tail.astype(np.int64) << 32 | head
+        place = np.searchsorted(known, wanted)
+        return np.where(np.append(known, -1)[place] == wanted, place, len(known))
+
     def take(self, places: npt.NDArray[np.int64]) -> Self:
         """Return the links at some places, in that order."""
         return type(self)(self.tail[places], self.head[places], self.kind[places], self.kinds)
@@ -134,7 +150,11 @@ class LinkColumns:
 
     def order(self) -> npt.NDArray[np.int64]:
         """Return the places of the links by tail and then head, parallel ones as they come."""
-        return np.argsort(self.tail.astype(np.int64) << 32 | self.head, kind="stable")
+        return np.argsort(self._keys(), kind="stable")
+
+    def _keys(self) -> npt.NDArray[np.int64]:
+        """Return a number for the ends of each link; it rises with the tail, then the head."""
+        return self.tail.astype(np.int64) << 32 | self.head
 
     def merged(self) -> Self:
         """Return links in order with parallel ones as one.
@@ -159,7 +179,7 @@ class LinkColumns:
         The links must be in order, without parallel ones. Of two the one from the earlier node
         remains.
         """
-        ahead = self.tail.astype(np.int64) << 32 | self.head
+        ahead = self._keys()
         back = self.head.astype(np.int64) << 32 | self.tail
         twin = np.minimum(np.searchsorted(ahead, back), max(len(self) - 1, 0))
         both = (ahead[twin] == back) & (self.kind[twin] == self.kind)

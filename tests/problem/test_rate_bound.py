@@ -9,6 +9,7 @@ from forestcoll.problem.cuts import Cut
 from forestcoll.problem.rate_bound import PricedCut, RateBound, SharedPrice, SwitchPrice
 from forestcoll.topology import Topology, load_topology
 from tests.core.any_network.networks import fan, half_duplex
+from tests.hand_networks import network_of
 
 THIRD = Fraction(1, 3)
 
@@ -56,6 +57,7 @@ def test_the_price_of_a_switch_moves_that_of_links():
     assert bound.covered == 1
     assert bound.inverse_rate == 3
     assert not bound.is_single_cut
+    assert not replace(bound, cuts=bound.cuts[:1]).is_single_cut
 
 
 def test_a_link_out_of_several_cuts_has_all_their_prices():
@@ -84,6 +86,24 @@ def test_a_shared_capacity_takes_its_price_off_its_links():
     assert bound.shared_prices() == [Fraction(1)] * 4
     assert bound.covered == 12
     assert bound.inverse_rate == Fraction(12, 256)
+
+
+def test_prices_are_added_up_in_whole_units_of_fractions():
+    """A cut of price 1/2 around b, a > b of 1/3 GB/s and c > b of 1/7. A limit of 1/5 GB/s for both
+    has the price 1/6, and so has one for c > b alone: 1/3 x 1/3 + 1/6 x 1/7 + 2 x 1/6 x 1/5.
+    """
+    network = network_of("a b c", "a > b: 1/3, c > b: 1/7, b > a, b > c", "two ways")
+    network = network.with_shared("both", ["a -> b", "c -> b"], "1/5")
+    network = network.with_shared("one", "c -> b", "1/5")
+    cut = PricedCut((0, 2), Fraction(1, 2))
+    shared = (SharedPrice("both", Fraction(1, 6)), SharedPrice("one", Fraction(1, 6)))
+    bound = RateBound(network, (cut,), (), shared, (1, 1, 1))
+    needed = dict(zip(network.link_between, bound.link_prices(), strict=True))
+    assert needed == {(0, 1): THIRD, (2, 1): Fraction(1, 6), (1, 0): 0, (1, 2): 0}
+    room = THIRD * THIRD + Fraction(1, 6) * Fraction(1, 7) + 2 * Fraction(1, 30)
+    assert bound.covered == 1
+    assert bound.inverse_rate == 1 / room
+    assert bound.room([link.bandwidth_gb_s for link in network.links], [Fraction(1, 5)] * 2) == room
 
 
 def test_room_counts_the_given_loads():

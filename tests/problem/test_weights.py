@@ -116,6 +116,22 @@ def test_weights_are_whole_without_a_common_divisor() -> None:
     assert whole_weights(ring, [2**70, 2**71, 0]) == (1, 2, 0)
 
 
+@pytest.mark.parametrize(
+    ("weight", "fault"),
+    [
+        (-1, "the weight of 'gpu1' is -1; it cannot be negative"),
+        (10**100, r"the weight of 'gpu1' is about 1e\+100, which no machine has"),
+        (True, "the weight of 'gpu1' is True"),
+    ],
+)
+def test_whole_numbers_that_are_no_weights_are_refused(weight: int, fault: str) -> None:
+    ring = load_topology("ring:nodes=3")
+    with pytest.raises(InvalidParameterError, match=fault):
+        whole_weights(ring, [1, weight, 2])
+    assert whole_weights(ring, [0, 2**64, 2**65]) == (0, 1, 2)
+    assert whole_weights(ring, [0, 4, 2]) == (0, 2, 1)
+
+
 def test_a_root_has_all_the_weight() -> None:
     """Ranks count GPUs, not nodes: those of the example come before its switches."""
     example = load_topology("paper_example").relabelled([10, 0, 9, 1, 2, 3, 4, 5, 6, 7, 8])

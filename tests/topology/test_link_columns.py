@@ -55,6 +55,19 @@ def test_parallel_links_become_one(links: list[Link]) -> None:
 
 
 @given(_LINKS)
+def test_links_are_found_by_their_ends(links: list[Link]) -> None:
+    """All pairs of nodes are looked up, and one before all of them."""
+    columns = LinkColumns.of(links)
+    columns = columns.take(columns.order()).merged()
+    place = {(link.tail, link.head): i for i, link in enumerate(columns.links())}
+    assert columns.pairs() == place.keys()
+    ends = [(-1, 0), *((tail, head) for tail in range(_NODES) for head in range(_NODES))]
+    tail, head = np.array(ends).T
+    due = [place.get(pair, len(columns)) for pair in ends]
+    assert columns.places_of(tail, head).tolist() == due
+
+
+@given(_LINKS)
 def test_reversed_links_are_in_the_order_of_their_new_ends(links: list[Link]) -> None:
     columns = LinkColumns.of(links)
     columns = columns.take(columns.order()).merged()

@@ -25,6 +25,9 @@ __all__ = [
 DIGITS = 300
 """Most digits of a number in a file; floats have the same range."""
 
+_TOGETHER = 2**16
+"""Entries of an array that are read together."""
+
 _Ints = npt.NDArray[np.integer[Any]]
 
 
@@ -98,9 +101,17 @@ def check_array(
         fail(f"array {name} has shape {array.shape}; the other arrays and the topology ask {shape}")
     if low is None or high is None or array.size == 0:
         return
-    for extreme in (int(array.min()), int(array.max())):
+    for extreme in _extremes(array):
         if not low <= extreme <= high:
             fail(f"array {name} holds {extreme}; its values lie between {low} and {high}")
+
+
+def _extremes(array: _Ints) -> tuple[int, int]:
+    """Return the least and the greatest value, from parts that stay in the cache."""
+    rows = max(1, _TOGETHER * len(array) // array.size)
+    parts = (array[start : start + rows] for start in range(0, len(array), rows))
+    low, high = zip(*((part.min(), part.max()) for part in parts), strict=True)
+    return int(min(low)), int(max(high))
 
 
 def length(name: str, array: _Ints) -> int:

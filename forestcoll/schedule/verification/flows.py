@@ -96,7 +96,7 @@ def verify_flows(schedule: FlowSchedule) -> FlowVerdict:
         return FlowVerdict("all-to-all", 1, 0, 0, 0, nothing, None, nothing, None)
     hops = np.diff(schedule.routes.first_hop) - 1
     weight = exact(schedule.routes.multiplicity, len(links))
-    load = np.zeros(len(topology.links), dtype=weight.dtype)
+    load = np.zeros(topology.num_links, dtype=weight.dtype)
     np.add.at(load, links, np.repeat(weight, hops))
     fullest, busiest = busiest_link(topology, load)
     congestion = fullest / schedule.whole

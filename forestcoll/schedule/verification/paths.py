@@ -128,14 +128,17 @@ def busiest_link(topology: Topology, load: npt.NDArray[Any]) -> tuple[Fraction, 
     Shared capacities come behind the links. Their load is that of all their links, and they are
     named by their name alone.
     """
+    columns = topology.columns
+    under, widths = columns.whole_bandwidths()
+    highest = np.zeros(len(widths), dtype=load.dtype)  # the load of each kind's fullest link
+    np.maximum.at(highest, columns.kind, load)
     most, per = 0, 1
-    under, widths = topology.whole_bandwidths
-    pairs = list(zip(load.tolist(), widths, strict=True))
-    for trees, width in set(pairs):  # few distinct ones
+    for trees, width in zip(highest.tolist(), widths, strict=True):
         if trees * per > most * width:
             most, per = trees, width
-    reached = (trees * per == most * width for trees, width in pairs)
-    busiest = list(reached).index(True)
+    is_most = [t * per == most * width for t, width in zip(highest.tolist(), widths, strict=True)]
+    busiest = first(np.array(is_most)[columns.kind] & (load == highest[columns.kind]))
+    assert busiest is not None  # a link of the kind that has the most
     most *= under
     fullest, group = busiest_group(topology, load.tolist())
     if group is not None and fullest > Fraction(most, per):

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TypeVar
 
+import numpy as np
+
 from forestcoll.errors import InvalidTopologyError
 from forestcoll.topology.changes.named_parts import ends_named, links_named, parts_named
 from forestcoll.topology.graph import Link, NetworkGraph
@@ -88,30 +90,30 @@ def without(topology: T, parts: Iterable[str]) -> T:
     """
     names = _texts(parts)
     limits = {group.name: group for group in topology.shared}
-    gone_nodes: set[int] = set()
-    gone_links: set[tuple[int, int]] = set()
+    columns, gone_nodes = topology.columns, set[int]()
+    remain = np.ones(len(columns), dtype=np.bool_)
     for part in names:
         if part in limits:
             continue
         named = parts_named(topology, part)
         gone_nodes.update(named.nodes)
-        gone_links.update(named.links)
+        tail, head = np.array(named.links, dtype=np.int64).reshape(-1, 2).T
+        remain[columns.places_of(tail, head)] = False
     left = [v for v in range(len(topology.nodes)) if v not in gone_nodes]
     if not left:
         raise InvalidTopologyError(f"nothing of {topology.name} is left; leave out less")
-    links = (link for link in topology.links if (link.tail, link.head) not in gone_links)
+    columns = columns.take(np.flatnonzero(remain))
     groups = (group for group in topology.shared if group.name not in names)
-    shared = kept(groups, topology.link_between.keys() - gone_links)
+    shared = kept(groups, columns.pairs()) if topology.shared else ()
+    nodes = topology.nodes
     if gone_nodes:
-        place = {old: new for new, old in enumerate(left)}
-        links = (
-            Link(place[link.tail], place[link.head], link.bandwidth_gb_s, link.latency_us)
-            for link in links
-        )
-        shared = moved(shared, place)
-    nodes = tuple(topology.nodes[v] for v in left) if gone_nodes else topology.nodes
+        place = np.zeros(len(nodes), dtype=np.int32)
+        place[left] = range(len(left))
+        columns = replace(columns, tail=place[columns.tail], head=place[columns.head])
+        shared = moved(shared, {old: new for new, old in enumerate(left)})
+        nodes = tuple(nodes[v] for v in left)
     name = f"{topology.name} without {_in_short(names)}"
-    return topology.like(name, nodes, tuple(links), shared=shared)
+    return topology.like(name, nodes, columns, shared=shared)
 
 
 def scaled(topology: T, parts: str | Iterable[str], factor: Exact) -> T:

@@ -22,6 +22,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+import numpy as np
+import numpy.typing as npt
+
 from forestcoll.errors import InvalidTopologyError, did_you_mean
 from forestcoll.topology.graph import NetworkGraph
 
@@ -65,12 +68,11 @@ def parts_named(topology: NetworkGraph, text: str) -> NamedParts:
     """
     if _is_node(topology, text):
         nodes = _nodes(topology, text, text)
-        chosen = set(nodes)
-        at = [e for e in topology.links if e.tail in chosen or e.head in chosen]
-        return NamedParts(nodes, tuple((link.tail, link.head) for link in at))
+        at_tail, at_head = _at(topology, nodes, nodes)
+        return NamedParts(nodes, _ends(topology, at_tail | at_head))
     links: set[tuple[int, int]] = set()
     for tails, heads in _ways(topology, text):
-        links |= _between(topology, tails, heads)
+        links.update(_between(topology, tails, heads))
     if not links:
         raise InvalidTopologyError(
             f"{text!r} names no link of {topology.name}: these nodes have no link this way"
@@ -158,9 +160,21 @@ def _nodes(topology: NetworkGraph, pattern: str, text: str) -> tuple[int, ...]:
 
 def _between(
     topology: NetworkGraph, tails: tuple[int, ...], heads: tuple[int, ...]
-) -> set[tuple[int, int]]:
-    known = topology.link_between
-    if len(tails) == len(heads) == 1:
-        return {(tails[0], heads[0])} & known.keys()
-    from_here, to_there = set(tails), set(heads)
-    return {ends for ends in known if ends[0] in from_here and ends[1] in to_there}
+) -> tuple[tuple[int, int], ...]:
+    at_tail, at_head = _at(topology, tails, heads)
+    return _ends(topology, at_tail & at_head)
+
+
+def _at(
+    topology: NetworkGraph, tails: tuple[int, ...], heads: tuple[int, ...]
+) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """Whether each link leaves one of the tails, and whether it enters one of the heads."""
+    tail, head = topology.link_ends
+    chosen = np.zeros((2, len(topology.nodes)), dtype=np.bool_)
+    chosen[0, tails], chosen[1, heads] = True, True
+    return chosen[0, tail], chosen[1, head]
+
+
+def _ends(topology: NetworkGraph, which: npt.NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
+    """Return the ends of some links, in order."""
+    return tuple(zip(*(end[which].tolist() for end in topology.link_ends), strict=True))

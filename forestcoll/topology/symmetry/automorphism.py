@@ -18,7 +18,6 @@ Source:  colour refinement with individualisation, as in tools for graph isomorp
 
 from __future__ import annotations
 
-import hashlib
 import math
 import time
 from collections import Counter
@@ -221,7 +220,7 @@ class _Apart:
     def __init__(self, search: _Search | _LineSearch) -> None:
         self._search = search
         self._unsigned: list[tuple[int, ...]] = []
-        self._signed: dict[bytes, list[tuple[int, ...]]] = {}
+        self._signed: dict[int, list[tuple[int, ...]]] = {}
 
     def of(self, ends: tuple[int, ...]) -> list[tuple[int, ...]]:
         """Return the ends of the members that may be carried to these."""
@@ -348,7 +347,7 @@ class _LineSearch:
     def has_failed(self) -> bool:
         return self._search.has_failed
 
-    def signature(self, nodes: tuple[int, ...]) -> bytes:
+    def signature(self, nodes: tuple[int, ...]) -> int:
         """As :meth:`_Search.signature`, with those ends told from others."""
         return self._search.signature(self._ends(nodes))
 
@@ -392,12 +391,15 @@ class _Search:
         self.has_failed |= found is None
         return found
 
-    def signature(self, nodes: tuple[int, ...]) -> bytes:
-        """Return what every symmetry keeps: all colours, after some nodes were told from others."""
+    def signature(self, nodes: tuple[int, ...]) -> int:
+        """Return what every symmetry keeps: all colours, after some nodes were told from others.
+
+        The sum of hashes of all marks; equal sums of others would only cost a search.
+        """
         colours = self.colours.copy()
         for place, node in enumerate(nodes):
             colours[node] = len(colours) + place
-        return hashlib.sha256(np.sort(self._marks(colours[None])[0]).tobytes()).digest()
+        return int(_mixed(self._marks(colours[None])[0]).sum())
 
     def refined(self, colours: Ints) -> Ints:
         """Split colours by those of the neighbours, until they stay; both copies alike."""

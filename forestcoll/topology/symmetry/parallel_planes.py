@@ -34,6 +34,8 @@ from forestcoll.topology.shared_capacity import moved
 
 __all__ = ["Planes", "merged_capacities", "merged_planes", "unmerged"]
 
+_ODD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 by the golden ratio
+
 
 @dataclass(frozen=True, slots=True)
 class Planes:
@@ -170,13 +172,14 @@ def unmerged(topology: Topology) -> Planes:
 def _candidates(topology: Topology) -> set[int]:
     """Return the switches that may have the same neighbours as another: mostly none, found fast.
 
-    Neighbours are compared by how many they are and by the sum of numbers drawn for them.
+    Neighbours are compared by the sums of numbers that look random, modulo 2^64.
     """
     if sum(topology.nodes[v].kind is NodeKind.SWITCH for v in topology.switches) < 2:
         return set()
     tail, head = topology.link_ends
-    drawn = np.random.default_rng(0).integers(2**40, size=len(topology.nodes))
-    sums = np.zeros((2, len(topology.nodes)), dtype=np.int64)
+    drawn = np.arange(1, len(topology.nodes) + 1, dtype=np.uint64) * _ODD
+    drawn = (drawn ^ drawn >> np.uint64(32)) * _ODD  # of products alone, too many sums are equal
+    sums = np.zeros((2, len(topology.nodes)), dtype=np.uint64)
     np.add.at(sums[0], head, drawn[tail])
     np.add.at(sums[1], tail, drawn[head])
     into, out = sums.tolist()

@@ -62,6 +62,22 @@ def test_wrong_shares_are_refused(first: str, second: str, fault: str) -> None:
         check_planes(planes_of(first, second))
 
 
+@pytest.mark.parametrize(("share", "fits"), [("1/2", False), ("3/4", True)])
+def test_shares_of_huge_bandwidths_are_exact(share: str, fits: bool) -> None:
+    """In whole units these bandwidths need more than 64 bits."""
+    found = planes_of(share, str(1 - Fraction(share)))
+    huge = Fraction(10**20, 3)
+    wide = replace(
+        found, topology=found.topology.scaled("*", huge), merged=found.merged.scaled("*", huge)
+    )
+    if fits:
+        check_planes(wide)
+        return
+    fault = f"s1 -> gpu0 has {huge} GB/s; merged planes need {2 * huge}"
+    with pytest.raises(VerificationError, match=fault):
+        check_planes(wide)
+
+
 def test_no_selection_is_refused() -> None:
     with pytest.raises(VerificationError, match="not parts of one"):
         check_planes(replace(planes_of(), selections=()))

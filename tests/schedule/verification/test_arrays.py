@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from forestcoll.schedule.forest import Forest, Routes
+from forestcoll.schedule.verification import arrays as arrays_module
 from tests.schedule.made.hand import star3
 from tests.schedule.verification.rejecting import rejected
 
@@ -51,6 +52,25 @@ def _routes_with(**arrays: Any) -> Forest:
 def test_malformed_arrays_are_rejected(broken: Forest, fault: str) -> None:
     """Wrong shapes, types, ranges and rows are reported before anything is indexed with them."""
     assert re.search(fault, rejected(broken))
+
+
+@pytest.mark.parametrize("together", [1, 4, 2**16])
+@pytest.mark.parametrize("wrong", [-2, 3])
+def test_a_value_out_of_range_is_found_in_any_part(
+    together: int, wrong: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In each place of the parents of three trees."""
+    monkeypatch.setattr(arrays_module, "_TOGETHER", together)
+    for place in range(9):
+        parent = star3().parent.copy()
+        parent.flat[place] = wrong
+        message = rejected(replace(star3(), parent=parent))
+        assert message == f"array parent holds {wrong}; its values lie between -1 and 2"
+
+
+def test_weights_are_a_tuple_and_reduction_is_a_truth_value() -> None:
+    assert "the weights are list; they must be a tuple" in rejected(_claiming(weights=[1, 1, 1]))
+    assert "reduction is 1; it must be True or False" in rejected(_claiming(reduction=1))
 
 
 def test_link_listed_twice_is_rejected() -> None:

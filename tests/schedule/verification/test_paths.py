@@ -1,5 +1,6 @@
 """Paths: over links of the network, as many as trees, none overloaded."""
 
+import random
 from dataclasses import replace
 from fractions import Fraction
 
@@ -9,7 +10,8 @@ import pytest
 from forestcoll.schedule.forest import Path, Routes
 from forestcoll.schedule.verification import paths as paths_module
 from forestcoll.schedule.verification.dispatch import verify
-from forestcoll.schedule.verification.paths import busiest_link
+from forestcoll.schedule.verification.paths import busiest_group, busiest_link
+from tests.hand_networks import network_of
 from tests.schedule.made.hand import leaves4, star3
 from tests.schedule.verification.rejecting import rejected
 
@@ -64,6 +66,46 @@ def test_the_first_of_the_links_that_are_loaded_most_is_reported() -> None:
         load[busy:] = 3
         most = Fraction(3) / net.links[busy].bandwidth_gb_s
         assert busiest_link(net, load) == (most, names[busy])
+
+
+@pytest.mark.parametrize("unit", [1, 10**30])
+@pytest.mark.parametrize("seed", range(10))
+def test_links_of_several_bandwidths_are_compared_exactly(seed: int, unit: int) -> None:
+    """Random loads over links of 1, 2 and 10/3 GB/s; beyond 64 bits, too."""
+    draw = random.Random(seed)
+    edges = ", ".join(
+        f"{a} > {b}: {draw.choice(['1', '2', '10/3'])}" for a, b in ["ab", "ba", "ac", "cb"]
+    )
+    net = network_of("a b c", edges, "three")
+    load = np.array([draw.randrange(1, 6) * unit for _ in net.links], dtype=object)
+    load = load if unit > 1 else load.astype(np.int64)
+    due = [
+        trees / link.bandwidth_gb_s for trees, link in zip(load.tolist(), net.links, strict=True)
+    ]
+    link = net.links[due.index(max(due))]
+    names = net.nodes[link.tail].name, net.nodes[link.head].name
+    assert busiest_link(net, load) == (max(due), names)
+
+
+def test_a_shared_capacity_may_be_loaded_most() -> None:
+    """Two of several trees over 3 GB/s, and one over each link of 1 GB/s; the first such limit."""
+    net = network_of("a b c", "a > b, b > c, c > a", "ring")
+    load = np.array([1, 1, 1])
+    limits = (
+        ("one", ["a -> b"], 1),
+        ("three", ["a -> b", "b -> c"], "2"),
+        ("two", ["c -> a"], "1/2"),
+    )
+    assert busiest_link(net, load) == (1, ("a", "b"))
+    for name, links, bandwidth in limits:
+        net = net.with_shared(name, links, bandwidth)
+    assert busiest_group(net, load) == (2, "two")
+    assert busiest_link(net, load) == (2, ("two",))
+    assert busiest_link(net, 3 * load) == (6, ("two",))
+    wide = net.without("two")
+    assert busiest_group(wide, load) == (1, "one")
+    assert busiest_link(wide, load) == (1, ("a", "b"))
+    assert busiest_group(wide.without("one"), load[:3] * [1, 4, 1]) == (Fraction(5, 2), "three")
 
 
 @pytest.mark.parametrize("together", [1, 3])

@@ -150,7 +150,7 @@ def _check_numbers(bound: AllreduceBound) -> None:
     _check_sets(bound)
     _check_potentials(bound)
     _check_shared(bound)
-    if any(price < 0 for one in _priced(bound) for price in _of(one)):
+    if any(price.numerator < 0 for one in _priced(bound) for price in _of(one)):
         fail("the bound has a price or potential below 0")
 
 
@@ -233,15 +233,17 @@ def _rises(bound: AllreduceBound, unit: int) -> tuple[npt.NDArray[Any], npt.NDAr
     tail, head = bound.topology.link_ends
     rise, fall = np.zeros(len(links), dtype=kind), np.zeros(len(links), dtype=kind)
     for sets in _apart(bound):
-        where = np.zeros(len(nodes), dtype=np.int64)  # 0 outside of all
-        inward, outward = np.zeros((2, 2, len(sets) + 1), dtype=kind)
+        where = [0] * len(nodes)  # 0 outside of all
+        # what enters a set leaves its rest, and the other way round
+        crossing = [(0, 0, 0, 0)]  # prices inward and outward, of the gathering and the reduction
         for number, (members, one, is_rest) in enumerate(sets, 1):
-            where[members] = number
             gather, reduce = _parts(one.gather, unit), _parts(one.reduce, unit)
-            # what enters the set leaves the rest, and the other way round
-            inward[:, number] = (0, reduce) if is_rest else (gather, 0)
-            outward[:, number] = (gather, 0) if is_rest else (0, reduce)
-        near, far = where[tail], where[head]
+            crossing.append((0, reduce, gather, 0) if is_rest else (gather, 0, 0, reduce))
+            for v in members:
+                where[v] = number
+        inward, outward = np.array(crossing, dtype=kind).reshape(-1, 2, 2).transpose(1, 2, 0)
+        place = np.array(where)
+        near, far = place[tail], place[head]
         crosses = near != far
         rise += crosses * (inward[0, far] + outward[0, near])
         fall += crosses * (inward[1, far] + outward[1, near])

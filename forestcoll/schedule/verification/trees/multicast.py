@@ -20,11 +20,13 @@ import numpy.typing as npt
 from forestcoll.schedule.exact_sums import Ints, exact, first
 from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.schedule.verification.arrays import check_array, check_ranks, check_rows
+from forestcoll.schedule.verification.lookup import Lookup
 from forestcoll.schedule.verification.naming import arrows, fail, tree_name
 
 __all__ = ["PhysicalTrees", "check_multicast", "check_multicast_arrays"]
 
-_BLOCK_ENTRIES = 2**18  # nodes of trees processed together: few enough to stay in the cache
+_BLOCK_ENTRIES = 2**16  # nodes of trees processed together: few enough to stay in the cache
+_TABLE_ENTRIES = 2**18  # of a table of pairs that is always small enough
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +60,20 @@ def check_multicast_arrays(forest: MulticastForest) -> None:
 
 def check_multicast(forest: MulticastForest) -> PhysicalTrees:
     """Check that walks join multicasting nodes and trees reach every GPU; add up the loads."""
-    _check_walks(forest)
+    over = _trees_over(forest)
+    _check_walks(forest, over)
     links = _check_links(forest)
     depth = _check_trees(forest)
-    return PhysicalTrees(len(forest.walk), _num_pairs(forest), depth, _loads(forest, links))
+    return PhysicalTrees(len(forest.walk), _num_pairs(forest), depth, _loads(forest, links, over))
 
 
 def _num_pairs(forest: MulticastForest) -> int:
     """Count the distinct pairs of a walk's start and its end."""
     walks, size = forest.walks, len(forest.topology.nodes)
     pairs = walks.tail.astype(np.int64) * size + walks.head
-    if size**2 > 4 * len(pairs) + _BLOCK_ENTRIES:
-        return len(np.unique(pairs))
+    if size**2 > 4 * len(pairs) + _TABLE_ENTRIES:
+        pairs.sort()
+        return int(np.count_nonzero(np.diff(pairs))) + 1
     there = np.zeros(size**2, dtype=bool)  # a table of all pairs is faster than sorting
     there[pairs] = True
     return int(np.count_nonzero(there))
@@ -78,7 +82,15 @@ def _num_pairs(forest: MulticastForest) -> int:
 # --- walks -------------------------------------------------------------------------------------
 
 
-def _check_walks(forest: MulticastForest) -> None:
+def _trees_over(forest: MulticastForest) -> npt.NDArray[Any]:
+    """Add up the trees over each walk."""
+    trees = exact(forest.multiplicity, len(forest.walk))
+    over = np.zeros(len(forest.walks), dtype=trees.dtype)
+    np.add.at(over, forest.walk, np.repeat(trees, np.diff(forest.first_walk)))
+    return over
+
+
+def _check_walks(forest: MulticastForest, over: npt.NDArray[Any]) -> None:
     """Check that walks join multicasting nodes, pass through no GPU, and are all in use."""
     nodes, walks = forest.topology.nodes, forest.walks
     copies = np.array([not node.is_switch or node.multicast for node in nodes], dtype=bool)
@@ -96,9 +108,7 @@ def _check_walks(forest: MulticastForest) -> None:
         walk = int(np.searchsorted(walks.first_node, at, side="right")) - 1
         gpu = nodes[walks.node[at]].name
         fail(f"{_walk_name(forest, walk)} passes through {gpu}, which is a GPU; it must end there")
-    used = np.zeros(len(walks), dtype=bool)
-    used[forest.walk] = True
-    if (walk := first(~used)) is not None:
+    if (walk := first(over == 0)) is not None:  # a batch stands for a tree at least
         fail(f"{_walk_name(forest, walk)} belongs to no tree; leave it out")
 
 
@@ -107,13 +117,13 @@ def _check_links(forest: MulticastForest) -> Ints:
     walks, topology = forest.walks, forest.topology
     size = len(topology.nodes)
     tail, head = topology.link_ends
-    known = tail.astype(np.int64) * size + head  # sorted, as the links are
+    known = Lookup.of(tail.astype(np.int64) * size + head)  # sorted, as the links are
     goes_on = np.ones(len(walks.node), dtype=bool)
     goes_on[walks.first_node[1:] - 1] = False
     at = np.flatnonzero(goes_on)
     step = walks.node[at].astype(np.int64) * size + walks.node[at + 1]
-    place = np.searchsorted(known, step)
-    if (wrong := first(np.append(known, -1)[place] != step)) is not None:
+    place = known.find(step)
+    if (wrong := first(place == len(tail))) is not None:
         walk = int(np.searchsorted(walks.first_node, at[wrong], side="right")) - 1
         names = [topology.nodes[i].name for i in divmod(int(step[wrong]), size)]
         fail(
@@ -123,13 +133,10 @@ def _check_links(forest: MulticastForest) -> Ints:
     return place
 
 
-def _loads(forest: MulticastForest, links: Ints) -> npt.NDArray[Any]:
-    """Add up the trees over each link, given the link of every step."""
-    trees = exact(forest.multiplicity, len(forest.walk))
-    over = np.zeros(len(forest.walks), dtype=trees.dtype)
-    np.add.at(over, forest.walk, np.repeat(trees, np.diff(forest.first_walk)))
+def _loads(forest: MulticastForest, links: Ints, over: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Add up the trees over each link, given the link of every step and the trees of each walk."""
     over = exact(over, len(links))
-    load = np.zeros(len(forest.topology.links), dtype=over.dtype)
+    load = np.zeros(forest.topology.num_links, dtype=over.dtype)
     np.add.at(load, links, np.repeat(over, np.diff(forest.walks.first_node) - 1))
     return load
 
@@ -137,9 +144,36 @@ def _loads(forest: MulticastForest, links: Ints) -> npt.NDArray[Any]:
 # --- trees -------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class _Walks:
+    """The end of each walk that is nearer the root, and the other; whether this is a switch."""
+
+    near: npt.NDArray[np.intp]
+    far: npt.NDArray[np.intp]
+    into_switch: npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """A table of the nodes of some batches, from batch ``start`` on: a row for each.
+
+    ``above`` has the entry of the node nearer the root, -1 where there is none; ``inner`` are the
+    nodes above some other.
+    """
+
+    start: int
+    above: npt.NDArray[np.intp]
+    inner: npt.NDArray[np.bool_]
+
+
 def _check_trees(forest: MulticastForest) -> int:
     """Every batch is a tree over its multicasting nodes that holds every GPU; return the depth."""
-    return max((_check_block(forest, first, last) for first, last in _blocks(forest)), default=0)
+    near, far = forest.walks.tail.astype(np.intp), forest.walks.head.astype(np.intp)
+    if forest.reduction:
+        near, far = far, near
+    is_switch = np.array([node.is_switch for node in forest.topology.nodes], dtype=bool)
+    walks = _Walks(near, far, is_switch[far])
+    return max((_check_block(forest, walks, *rows) for rows in _blocks(forest)), default=0)
 
 
 def _blocks(forest: MulticastForest) -> Iterator[tuple[int, int]]:
@@ -148,94 +182,108 @@ def _blocks(forest: MulticastForest) -> Iterator[tuple[int, int]]:
         yield start, min(start + rows, forest.num_batches)
 
 
-def _check_block(forest: MulticastForest, start: int, stop: int) -> int:
-    """Check some batches by a table: for each of their nodes the node nearer the root."""
+def _check_block(forest: MulticastForest, walks: _Walks, start: int, stop: int) -> int:
+    """Check some batches by a table of their nodes; return the greatest depth."""
     size = len(forest.topology.nodes)
-    entry = slice(int(forest.first_walk[start]), int(forest.first_walk[stop]))
-    walk = forest.walk[entry]
-    row = np.repeat(np.arange(stop - start), np.diff(forest.first_walk[start : stop + 1])) * size
-    near, far = forest.walks.tail[walk], forest.walks.head[walk]
-    if forest.reduction:
-        near, far = far, near
-    kept = ~_loopback(forest, start, row, near, far, stop - start)
-    row, near, far = row[kept], near[kept], far[kept]
-    _check_once(forest, start, row + far)
-    above = np.full((stop - start) * size, -1, dtype=np.int64)
-    above[row + far] = row + near
-    _check_members(forest, start, above)
-    return _check_rooted(forest, start, above)
+    walk = forest.walk[int(forest.first_walk[start]) : int(forest.first_walk[stop])]
+    row = np.repeat(np.arange(stop - start) * size, np.diff(forest.first_walk[start : stop + 1]))
+    near, far = row + walks.near.take(walk), row + walks.far.take(walk)
+    above = np.full((stop - start) * size, -1, dtype=np.intp)
+    # A switch with two senders is refused below, so it does not matter which one is seen here.
+    into = walks.into_switch.take(walk)
+    above[far[into]] = near[into]
+    back = (above.take(near) == far) & ~into  # from a switch to the GPU that sends to it: loopback
+    if back.any():
+        _check_loopback(forest, start, near[back], far[back])
+        near, far = near[~back], far[~back]
+    above[far] = near
+    if np.count_nonzero(above >= 0) < len(far):
+        _refuse_second(forest, start, far)
+    inner = np.zeros(len(above), dtype=np.bool_)
+    inner[near] = True
+    block = _Block(start, above, inner)
+    _check_members(forest, block)
+    return _check_rooted(forest, block)
 
 
-def _loopback(
-    forest: MulticastForest, start: int, row: Ints, near: Ints, far: Ints, batches: int
-) -> npt.NDArray[np.bool_]:
-    """Find walks from switches back to GPUs that send to them; each is in its tree once.
-
-    A later check rejects a switch with two senders, so it does not matter which one is used here.
-    """
-    size = len(forest.topology.nodes)
-    switch = np.array([node.is_switch for node in forest.topology.nodes], dtype=bool)
-    source = np.full(batches * size, -1, dtype=np.int64)
-    into = switch[far]
-    source[(row + far)[into]] = near[into]
-    found = switch[near] & ~into & (source[row + near] == far)
-    walks, counts = np.unique(((row + near) * size + far)[found], return_counts=True)
+def _check_loopback(forest: MulticastForest, start: int, near: Ints, far: Ints) -> None:
+    """Check that each tree has a loopback once: a switch has a single sender."""
+    counts = np.bincount(near)
     if (at := first(counts > 1)) is not None:
         fault = "sends its part" if forest.reduction else "gets its data back"
-        where = int(walks[at]) // size // size * size + int(walks[at]) % size
-        fail(f"{_where(forest, start, where)} {fault} {counts[at]} times; once is enough")
-    return np.asarray(found)
+        gpu = int(far[near == at][0])
+        fail(f"{_where(forest, start, gpu)} {fault} {counts[at]} times; once is enough")
 
 
-def _check_once(forest: MulticastForest, start: int, far: Ints) -> None:
-    """Check that no node of a batch is at the far end of two walks."""
+def _refuse_second(forest: MulticastForest, start: int, far: Ints) -> None:
+    """Name a node of a batch at the far end of two walks."""
     counts = np.bincount(far)
-    if (at := first(counts > 1)) is not None:
-        fault = "sends its sum" if forest.reduction else "gets the data"
-        fail(f"{_where(forest, start, at)} {fault} {counts[at]} times; once is enough")
+    at = int(np.argmax(counts > 1))
+    fault = "sends its sum" if forest.reduction else "gets the data"
+    fail(f"{_where(forest, start, at)} {fault} {counts[at]} times; once is enough")
 
 
-def _check_members(forest: MulticastForest, start: int, above: Ints) -> None:
+def _check_members(forest: MulticastForest, block: _Block) -> None:
     """Check that only the root has no parent, and that only GPUs are leaves."""
-    nodes, size = forest.topology.nodes, len(forest.topology.nodes)
-    gpu = np.array(forest.topology.compute)
-    rows = len(above) // size
-    root = np.arange(rows) * size + gpu[forest.root[start : start + rows]]
-    if (row := first(above[root] >= 0)) is not None:
+    topology, start = forest.topology, block.start
+    size, gpu = len(topology.nodes), np.array(topology.compute)
+    alone = (block.above < 0).reshape(-1, size)
+    row = np.arange(len(alone))
+    root = gpu[forest.root[start : start + len(alone)]]
+    if (wrong := first(~alone[row, root])) is not None:
         fault = "sends its sum on" if forest.reduction else "gets the data back"
-        fail(f"{_where(forest, start, int(root[row]))} is the root and {fault}")
-    alone = above.reshape(rows, size)[:, gpu] < 0
-    alone[np.arange(rows), forest.root[start : start + rows]] = False
-    if (lost := first(alone)) is not None:
-        row, rank = divmod(lost, len(gpu))
+        at = wrong * size + int(root[wrong])
+        fail(f"{_where(forest, start, at)} is the root and {fault}")
+    alone[row, root] = False
+    if (lost := first(alone[:, gpu])) is not None:
+        wrong, rank = divmod(lost, len(gpu))
         fault = "never sends its part" if forest.reduction else "never gets the data"
-        fail(f"{_where(forest, start, row * size + int(gpu[rank]))} {fault}")
-    switch = np.tile(np.array([node.is_switch for node in nodes], dtype=bool), rows)
-    parent = np.zeros(len(above), dtype=bool)
-    parent[above[above >= 0]] = True
-    if (at := first(switch & parent & (above < 0))) is not None:
-        fault = "adds up but sends nothing" if forest.reduction else "copies what it never gets"
-        fail(f"{_where(forest, start, at)} {fault}")
-    if (at := first(switch & ~parent & (above >= 0))) is not None:
-        fault = "sends a sum of nothing" if forest.reduction else "gets data that it passes to none"
-        fail(f"{_where(forest, start, at)} {fault}; leave it out")
+        fail(f"{_where(forest, start, wrong * size + int(gpu[rank]))} {fault}")
+    _check_switches(forest, block)
 
 
-def _check_rooted(forest: MulticastForest, start: int, above: Ints) -> int:
-    """Check that every node with a parent leads to the root; return the greatest depth."""
-    size = len(forest.topology.nodes)
-    jump = np.append(np.where(above < 0, len(above), above), len(above))
-    depth = np.append((above >= 0).astype(np.int32), np.int32(0))
-    for _ in range(size.bit_length()):
-        if (jump == len(above)).all():
+def _check_switches(forest: MulticastForest, block: _Block) -> None:
+    """Check that the switches of each tree get data, and pass it on."""
+    size, switch = len(forest.topology.nodes), np.array(forest.topology.switches, dtype=np.intp)
+    gets = (block.above >= 0).reshape(-1, size)[:, switch]
+    sends = block.inner.reshape(-1, size)[:, switch]
+    for wrong, of_sums, of_data in (
+        (sends & ~gets, "adds up but sends nothing", "copies what it never gets"),
+        (
+            gets & ~sends,
+            "sends a sum of nothing; leave it out",
+            "gets data that it passes to none; leave it out",
+        ),
+    ):
+        if (at := first(wrong)) is not None:
+            row, place = divmod(at, len(switch))
+            where = _where(forest, block.start, row * size + int(switch[place]))
+            fail(f"{where} {of_sums if forest.reduction else of_data}")
+
+
+def _check_rooted(forest: MulticastForest, block: _Block) -> int:
+    """Check that every node with a parent leads to the root; return the greatest depth.
+
+    Only nodes above others are followed: the rest are one step below them.
+    """
+    inner = np.flatnonzero(block.inner)
+    top, up = len(inner), block.above[inner]
+    place = np.empty(len(block.above), dtype=np.intp)
+    place[inner] = np.arange(top)
+    jump = np.append(np.where(up < 0, top, place[up]), top)
+    depth = np.append((up >= 0).astype(np.int32), np.int32(0))
+    for _ in range(len(forest.topology.nodes).bit_length()):
+        if (jump == top).all():
             break
         depth, jump = depth + depth[jump], jump[jump]
-    if (lost := first(jump[:-1] != len(above))) is not None:
-        ring = _ring(above, lost)
+    if (lost := first(jump != top)) is not None:
+        size = len(forest.topology.nodes)
+        ring = _ring(block.above, int(inner[lost]))
         names = [forest.topology.nodes[at % size].name for at in ring]
         listed = arrows(names if forest.reduction else reversed(names))
-        fail(f"{_tree(forest, start, lost)}: {listed} is a cycle, apart from the root")
-    return int(depth.max())
+        where = _tree(forest, block.start, int(inner[lost]))
+        fail(f"{where}: {listed} is a cycle, apart from the root")
+    return int(depth.max()) + 1
 
 
 def _ring(above: Ints, at: int) -> list[int]:

@@ -81,12 +81,13 @@ def check_spanning(
         def named(row: int, start: int = start) -> str:
             return tree(start + row)
 
-        _check_parents(rows, roots, named, node)
-        around = cycles_of(rows)
-        if around is not None and rings is not None:
+        if (around := cycles_of(rows, roots)) is None:
+            _check_parents(rows, roots, named, node)
+            depth = max(depth, _check_cycles(rows, roots, named, node))
+            continue
+        depth = rows.shape[1] - 1  # no tree is deeper
+        if rings is not None:
             rings.append(Rings(start, len(rows) // len(around), around))
-        found = _check_cycles(rows, roots, named, node) if around is None else rows.shape[1] - 1
-        depth = max(depth, found)
     return depth
 
 

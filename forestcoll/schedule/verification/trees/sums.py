@@ -46,12 +46,13 @@ def check_summing(
         def named(row: int, start: int = start) -> str:
             return tree(start + row)
 
-        _check_receivers(rows, roots, named, node)
-        around = cycles_of(rows)
-        if around is not None and rings is not None:
+        if (around := cycles_of(rows, roots)) is None:
+            _check_receivers(rows, roots, named, node)
+            depth = max(depth, _follow(rows, roots, named, node))
+            continue
+        depth = ranks - 1  # no tree is deeper
+        if rings is not None:
             rings.append(Rings(start, len(rows) // len(around), around))
-        found = _follow(rows, roots, named, node) if around is None else ranks - 1
-        depth = max(depth, found)
     return depth
 
 
@@ -63,16 +64,17 @@ def rows_together(ranks: int, entries: int) -> int:
     return ranks if 4 * rows >= ranks else rows
 
 
-def cycles_of(parent: Ints) -> Ints | None:
+def cycles_of(parent: Ints, root: Ints) -> Ints | None:
     """Return the cycles if runs of rows, one for each node, are a cycle each, cut at their roots.
 
-    A shortcut for rings, whose long paths take many passes otherwise. In each row the root alone
-    must have no parent: -1. A run has fewer rows if there are no more.
+    A shortcut for rings, whose long paths take many passes otherwise: they are read once. A run has
+    fewer rows if there are no more.
 
     Returns
     -------
     int array, one row a run
-        The parent of each node in the cycle. None if some run is no cycle through all nodes.
+        The parent of each node in the cycle. None if some run is no cycle through all nodes, or
+        some root has a parent.
     """
     rows, ranks = parent.shape
     size = min(rows, ranks)
@@ -83,17 +85,19 @@ def cycles_of(parent: Ints) -> Ints | None:
     # Each row differs from its cycle at its root, and must not differ elsewhere.
     if cycle.min() < 0 or np.count_nonzero(runs == cycle[:, None]) < rows * (ranks - 1):
         return None
+    if (parent[np.arange(rows), root] >= 0).any():  # last, as the rows are in the cache by now
+        return None
     return cycle if all(map(_leads_around, cycle.tolist())) else None
 
 
 def _leads_around(onward: list[int]) -> bool:
     """Whether the way from node 0 returns to it after all nodes, and not before."""
-    at = onward[0]
-    steps = 1
-    while at and steps < len(onward):
+    at = 0
+    for _ in range(len(onward) - 1):
         at = onward[at]
-        steps += 1
-    return at == 0 and steps == len(onward)
+        if at == 0:
+            return False
+    return onward[at] == 0
 
 
 def _check_receivers(parent: Ints, root: Ints, tree: _Name, node: _Name) -> None:

@@ -18,6 +18,7 @@ from forestcoll.schedule.multicast import Walks
 from forestcoll.schedule.verification.trees import multicast as verify_multicast
 from forestcoll.topology import group, load_topology
 from tests.command_line import ROOT
+from tests.hand_networks import network_of
 from tests.schedule.mutations_of.multicast import MUTATIONS, box, rows_of, star, with_rows
 
 
@@ -90,6 +91,87 @@ def test_nothing_else_goes_back(reduction: bool) -> None:
         rows[0].append(back[::-1] if reduction else back)
         with pytest.raises(VerificationError, match=fault):
             verify(with_rows(star(reduction), rows))
+
+
+@pytest.mark.parametrize("entries", [1, 2**20])
+@pytest.mark.parametrize("reduction", [False, True])
+def test_two_switches_that_feed_each_other_are_a_cycle(
+    reduction: bool, entries: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the tree of b: w and y get the data from each other only, which is no loopback."""
+    monkeypatch.setattr(verify_multicast, "_BLOCK_ENTRIES", entries)
+    topology = network_of("a b [w*] [y*]", "a b w - y, a b - w", "two switches")
+    plain = replace(star(reduction), topology=topology, weights=(1, 1))
+    a, b, w, y = range(4)
+    right = [[(a, w), (w, b)], [(b, y), (y, w), (w, a)]]
+    fed = [right[0], [(w, y), (y, w), (w, a)]]
+    sound, faulty = (
+        with_rows(plain, [[walk[::-1] if reduction else walk for walk in row] for row in rows])
+        for rows in (right, fed)
+    )
+    assert verify(replace(sound, congestion=Fraction(2))).depth == 3
+    with pytest.raises(VerificationError, match=r"^tree 1, rooted at b: .* is a cycle, apart from"):
+        verify(replace(faulty, congestion=Fraction(2)))
+
+
+@pytest.mark.parametrize("reduction", [False, True])
+def test_the_depth_of_a_single_tree_counts_its_walks(reduction: bool) -> None:
+    """Only a has data: a hop into the switch and one out of it."""
+    forest = replace(star(reduction), weights=(1, 0, 0, 0), congestion=Fraction(1, 9))
+    assert verify(with_rows(forest, rows_of(forest)[:1])).depth == 2
+
+
+@pytest.mark.parametrize("reduction", [False, True])
+def test_the_first_node_may_be_a_switch_within_a_tree(reduction: bool) -> None:
+    """From a to w, to b, to c; without a, b gets it from c and hangs in a cycle through w."""
+    topology = network_of("[w*] a b c", "a b c - w, b - c", "switch first")
+    forest = replace(star(reduction), topology=topology, weights=(1, 0, 0), congestion=Fraction(1))
+    w, a, b, c = range(4)
+    way = -1 if reduction else 1
+    chain = [walk[::way] for walk in ((a, w), (w, b), (b, c))]
+    assert verify(with_rows(forest, [chain])).depth == 3
+    cycle = [walk[::way] for walk in ((c, w), (w, b), (b, c))]
+    with pytest.raises(VerificationError, match="is a cycle, apart from the root"):
+        verify(with_rows(forest, [cycle]))
+
+
+@pytest.mark.parametrize("reduction", [False, True])
+def test_the_root_and_the_walk_that_are_wrong_are_named(reduction: bool) -> None:
+    """In the tree of c, b sends to c; and the switch sends to d past b."""
+    rows = rows_of(star(reduction))
+    rows[2].append((2, 5, 1) if reduction else (1, 5, 2))
+    fault = "^tree 2, rooted at c: c is the root and"
+    with pytest.raises(VerificationError, match=fault):
+        verify(with_rows(star(reduction), rows))
+    rows = rows_of(star(reduction))
+    past = (4, 1, 5, 3)
+    rows[2] = [past[:: -1 if reduction else 1] if {*walk} == {3, 4} else walk for walk in rows[2]]
+    with pytest.raises(
+        VerificationError, match=r"^walk (d -> x -> b -> w|w -> b -> x -> d) passes"
+    ):
+        verify(with_rows(star(reduction), rows))
+
+
+@pytest.mark.parametrize(
+    ("part", "spoilt", "fault"),
+    [
+        ("node", [0, 6], "array walks.node holds 6; its values lie between 0 and 5"),
+        ("node", [0, -1], "array walks.node holds -1; its values lie between 0 and 5"),
+        ("first_node", [1, 2], "array walks.first_node runs from 1 to"),
+    ],
+)
+def test_walks_out_of_range_are_refused(part: str, spoilt: list[int], fault: str) -> None:
+    """The first entries of an array of the walks are others."""
+    walks = star().walks
+    array = np.append(spoilt, getattr(walks, part)[2:]).astype(np.int64)
+    with pytest.raises(VerificationError, match=fault):
+        verify(replace(star(), walks=replace(walks, **{part: array})))
+
+
+def test_multiplicities_are_whole_numbers_one_a_batch() -> None:
+    for spoilt in (np.ones(4), np.ones(3, dtype=np.int64)):
+        with pytest.raises(VerificationError, match=r"^array multiplicity"):
+            verify(replace(star(), multiplicity=spoilt))
 
 
 def test_an_optimum_that_is_not_attained_is_refused() -> None:
@@ -217,7 +299,7 @@ def test_names_wrong_tree(reduction: bool, entries: int, monkeypatch: pytest.Mon
 @pytest.mark.parametrize("entries", [-(2**20), 2**20])
 def test_pairs_of_ends_are_counted_once(entries: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Stars around w: each of four GPUs sends to w, and w to each; by a table and by sorting."""
-    monkeypatch.setattr(verify_multicast, "_BLOCK_ENTRIES", entries)
+    monkeypatch.setattr(verify_multicast, "_TABLE_ENTRIES", entries)
     forest = star()
     twice = replace(
         forest,

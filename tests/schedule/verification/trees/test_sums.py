@@ -309,7 +309,7 @@ def cut(*cycles: list[int]) -> Ints:
 
 
 def are_cycles(rows: Ints) -> bool:
-    return cycles_of(rows) is not None
+    return cycles_of(rows, rows.argmin(axis=1)) is not None
 
 
 RING, BACK, PAIRS = [3, 0, 1, 2], [1, 2, 3, 0], [1, 0, 3, 2]
@@ -333,6 +333,20 @@ def test_rows_of_one_cycle_are_distinguished_from_near_cycles() -> None:
         spoilt[row, rank] = row if rows[row, rank] != row else (row + 1) % 4
         assert not are_cycles(spoilt)
         assert not are_cycles(np.concatenate([rows, spoilt]))
+
+
+@pytest.mark.parametrize("check", [sums.check_summing, spanning.check_spanning])
+def test_rings_cut_elsewhere_than_at_their_roots_are_refused(check: Callable[..., int]) -> None:
+    """The second row is cut at 1, but is that of another root; or it is not cut at all."""
+    rows, roots = cut(RING), np.array([0, 2, 2, 3])
+    assert cycles_of(rows, np.arange(4)) is not None
+    assert cycles_of(rows, roots) is None
+    with pytest.raises(VerificationError, match="1: the root"):
+        check(rows, roots, tree=str, node=str)
+    rows[1, 1] = 0
+    assert cycles_of(rows, np.arange(4)) is None
+    with pytest.raises(VerificationError, match="1: the root"):
+        check(rows, np.arange(4), tree=str, node=str)
 
 
 def test_runs_of_rows_may_be_different_cycles() -> None:
