@@ -78,7 +78,7 @@ def forest_of_rows(router: Router, method: str, parent: _Ints, counts: Sequence[
         rooted[rank] += count
     place = np.array(topology.compute)
     times = _times_to_share(router.between(place[tail], place[head]).many, trees)
-    carried = np.array([times * count for count in trees.tolist()], dtype=np.int64)
+    carried = (exact(trees, times) * times).astype(np.int64)
     k = math.gcd(*rooted.values())
     return build_forest(
         topology,
@@ -147,5 +147,6 @@ def total_of_links(key: _Ints, amounts: _Ints, size: int) -> tuple[_Ints, _Ints,
 
 def _times_to_share(many: _Ints, trees: _Ints) -> int:
     """The least multiple of the trees that divides evenly over all equal-cost paths."""
-    shares = set(zip(many.tolist(), trees.tolist(), strict=True))
+    several = many > 1
+    shares = set(zip(many[several].tolist(), trees[several].tolist(), strict=True))
     return math.lcm(*(n // math.gcd(n, count) for n, count in shares))

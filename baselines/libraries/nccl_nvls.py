@@ -215,7 +215,7 @@ def _on(
 def _shards(router: Router, boxes: list[list[int]], starts: Starts, between: str | None) -> Trees:
     """Return an allgather's trees: each shard over the rails that its GPU heads, or over all."""
     rails = _heads(boxes, starts)
-    around = [_around(len(boxes), star=_is_star(router, rail, between)) for rail in rails]
+    around = _around(router, rails, between)
     rails_of_gpu = {
         gpu: [number for number, rail in enumerate(rails) if rail[i] == gpu] or range(len(rails))
         for i, box in enumerate(boxes)
@@ -229,7 +229,7 @@ def _shards(router: Router, boxes: list[list[int]], starts: Starts, between: str
         for number in rails_of_gpu[gpu]
     ]
     heads = [rails[number] for number, _, _ in trees]
-    above = np.array([around[number][i] for number, i, _ in trees])
+    above = np.array([around[number, i] for number, i, _ in trees])
     rows = _rows(router.topology, boxes, heads, above, [gpu for _, _, gpu in trees])
     return rows, [times // len(rails_of_gpu[gpu]) for _, _, gpu in trees]
 
@@ -238,9 +238,9 @@ def _slices(router: Router, boxes: list[list[int]], starts: Starts, between: str
     """Return an allreduce's trees: each rail's slice in equal parts from its heads in all boxes."""
     rails = _heads(boxes, starts)
     heads = [rail for rail in rails for _ in boxes]
-    above = [_around(len(boxes), star=_is_star(router, rail, between)) for rail in rails]
+    above = _around(router, rails, between).reshape(len(heads), -1)
     roots = [head for rail in rails for head in rail]
-    return _rows(router.topology, boxes, heads, np.concatenate(above), roots), [1] * len(heads)
+    return _rows(router.topology, boxes, heads, above, roots), [1] * len(heads)
 
 
 def _trees(router: Router, boxes: list[list[int]], starts: Starts) -> Trees:
@@ -269,13 +269,13 @@ def _is_star(router: Router, rail: Sequence[int], between: str | None) -> bool:
     return joined
 
 
-def _around(boxes: int, *, star: bool) -> _Ints:
-    """Return the box above each, -1 at the root: a row for each box that has the root."""
-    order = np.arange(boxes)
-    ends = np.broadcast_arrays(order[:, None], (order - 1) % boxes)
-    above = np.array(ends[0] if star else ends[1])
-    np.fill_diagonal(above, -1)
-    return above
+def _around(router: Router, rails: Sequence[Sequence[int]], between: str | None) -> _Ints:
+    """Return the box above each, -1 at the root: by rail, by box of the root, and by box."""
+    boxes = np.arange(len(rails[0]))
+    ring, star = np.broadcast_arrays((boxes - 1) % len(boxes), boxes[:, None])
+    both = np.stack([ring, star])
+    both[:, boxes, boxes] = -1
+    return both[[int(_is_star(router, rail, between)) for rail in rails]]
 
 
 def _rows(

@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 
-__all__ = ["MOST_HOPS", "Crossings", "Part"]
+__all__ = ["MOST_HOPS", "Crossings", "Part", "two_least"]
 
 MOST_HOPS = 2**16
 """More hops than any crossing; hops break ties between equal loads."""
@@ -45,10 +46,14 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class _Fan:
-    """Tails and heads between which every crossing consists of a tail's part and a head's part."""
+    """Tails and heads between which every crossing consists of a tail's part and a head's part.
+
+    ``first`` is the place of the first tail among all of the box, if some tails are left out.
+    """
 
     tails: dict[int, Part]
     heads: dict[int, Part]
+    first: int | None = None
 
 
 class Crossings:
@@ -63,8 +68,8 @@ class Crossings:
     shares : callable
         Load of a ring on each link, over a hop.
     onward : callable
-        The only node after a GPU on the way to another, if there is one; the way from there on must
-        be that of all GPUs before it.
+        The nodes after a GPU on the ways to some others: one for each of these if it is the only
+        one, else None. The way from there on must be that of all GPUs before it.
     """
 
     def __init__(
@@ -73,13 +78,13 @@ class Crossings:
         ins: Sequence[int],
         hops: Callable[[int, int], int],
         shares: Callable[[_Ends], _Shares],
-        onward: Callable[[int, int], int | None],
+        onward: Callable[[int, Sequence[int]], set[int | None]],
     ) -> None:
         self._place = {gpu: place for place, gpu in enumerate(outs)}
         self._order = {gpu: place for place, gpu in enumerate(ins)}
         alike: dict[tuple[int, ...], list[int]] = defaultdict(list)
         for head in ins:
-            alike[tuple(tail for tail in outs if hops(tail, head))].append(head)
+            alike[tuple([tail for tail in outs if hops(tail, head)])].append(head)
         self._fans = [
             fan
             for tails, heads in alike.items()
@@ -90,17 +95,34 @@ class Crossings:
             )
         ]
 
+    def narrowed(self, *, heads: bool) -> Crossings:
+        """Return the crossings with the two tails of least price of each fan, by present prices.
+
+        That is all that is needed if the price up to all tails is the same, but for one that is not
+        cheaper. With ``heads``, only two heads are kept too.
+        """
+        found = copy(self)
+        found._fans = [
+            _Fan(
+                _two_cheapest(fan.tails),
+                _two_cheapest(fan.heads) if heads else fan.heads,
+                self._place[next(iter(fan.tails))],
+            )
+            for fan in self._fans
+        ]
+        return found
+
+    @property
+    def tails(self) -> frozenset[int]:
+        """Every tail of a crossing."""
+        return frozenset(tail for fan in self._fans for tail in fan.tails)
+
     @property
     def parts(self) -> Iterator[Part]:
         """Every part of a crossing once."""
         for fan in self._fans:
             yield from fan.tails.values()
             yield from fan.heads.values()
-
-    @property
-    def highest(self) -> int:
-        """The highest price of a crossing; 0 without any."""
-        return max((_highest(fan.tails) + _highest(fan.heads) for fan in self._fans), default=0)
 
     def cheapest(self, left: Mapping[int, tuple[int, object]]) -> list[tuple[int, int, int]]:
         """Return the least price with which each head is reached, the tail, and the head.
@@ -121,15 +143,34 @@ class Crossings:
             price = min(prices)
             tail = tails[prices.index(price)]
             reached = [(price + part.price, tail, head) for head, part in fan.heads.items()]
-            found.append((self._place[tails[0]], reached))
+            found.append((self._place[tails[0]] if fan.first is None else fan.first, reached))
         if len(found) == 1:  # the heads of a fan are in order
             return found[0][1]
         ordered = [(first, self._order[way[2]], way) for first, reached in found for way in reached]
         return [way for _, _, way in sorted(ordered)]
 
 
-def _highest(parts: Mapping[int, Part]) -> int:
-    return max(part.price for part in parts.values())
+def _two_cheapest(parts: dict[int, Part]) -> dict[int, Part]:
+    """Return the two parts of least price, in order; of equal ones the first."""
+    if len(parts) < 3:
+        return parts
+    prices = [part.price for part in parts.values()]
+    both = list(parts.items())
+    return dict([both[place] for place in two_least(prices)])
+
+
+def two_least(prices: Sequence[int]) -> list[int]:
+    """Return the places of the two least of three or more prices, in order; of equals the first.
+
+    Examples
+    --------
+    >>> two_least([5, 2, 7, 2, 2])
+    [1, 3]
+    """
+    least = prices.index(min(prices))
+    others = [*prices[:least], *prices[least + 1 :]]
+    second = others.index(min(others))
+    return [second, least] if second < least else [least, second + 1]
 
 
 def _fan_of_switch(
@@ -137,13 +178,13 @@ def _fan_of_switch(
     heads: Sequence[int],
     hops: Callable[[int, int], int],
     shares: Callable[[_Ends], _Shares],
-    onward: Callable[[int, int], int | None],
+    onward: Callable[[int, Sequence[int]], set[int | None]],
 ) -> list[_Fan]:
     """Return the fan of all crossings if the same switch follows every tail; else none.
 
     It needs the load of one crossing a GPU, where :func:`_fans` compares those of all pairs.
     """
-    switches = {onward(tail, head) for tail in tails for head in heads}
+    switches = set[int | None]().union(*(onward(tail, heads) for tail in tails))
     switch, first, last = switches.pop(), tails[0], heads[0]
     if switches or switch is None:
         return []

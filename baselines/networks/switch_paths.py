@@ -143,13 +143,27 @@ class Router:
         ports = self._on_to[node].get(gpu)
         if ports is not None:
             return (ports,)
-        if node not in self._fans:
-            self._fans[node] = tuple(self._fan(node))
         bit = 1 << self.bit_of[gpu]
-        for reached, onward in self._fans[node]:
+        for reached, onward in self._fan_of(node):
             if reached & bit:
                 return onward
         return ()
+
+    def first_links(self, node: int, gpus: Iterable[int]) -> set[tuple[tuple[int, int], ...]]:
+        """Return the different ways to begin from a node to some GPUs, as of :meth:`next_hops`."""
+        near = self._on_to[node]
+        found: set[tuple[tuple[int, int], ...]] = {(near[gpu],) for gpu in gpus if gpu in near}
+        bits = sum(1 << self.bit_of[gpu] for gpu in {*gpus} - near.keys())
+        for reached, onward in self._fan_of(node):
+            if reached & bits:
+                found.add(onward)
+                bits &= ~reached
+        return found | {()} if bits else found
+
+    def _fan_of(self, node: int) -> tuple[tuple[int, tuple[tuple[int, int], ...]], ...]:
+        if node not in self._fans:
+            self._fans[node] = tuple(self._fan(node))
+        return self._fans[node]
 
     def _fan(self, node: int) -> Iterator[tuple[int, tuple[tuple[int, int], ...]]]:
         """Yield sets of GPUs, not beside a node, and the links that lead on to each of the set."""

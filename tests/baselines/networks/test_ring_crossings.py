@@ -1,7 +1,7 @@
 """Crossings between boxes: the cheapest, against a search of all pairs."""
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
 import pytest
@@ -28,8 +28,8 @@ def crossings_of(path: Callable[[int, int], list[int]], joined: Callable[..., bo
     def shares(ends: Ends) -> Mapping[Ends, int]:
         return dict.fromkeys(pairwise(path(*ends)), 840)
 
-    def onward(tail: int, head: int) -> int | None:
-        return HUB if path is through_a_hub else None
+    def onward(tail: int, heads: Sequence[int]) -> set[int | None]:
+        return {HUB if path is through_a_hub else None}
 
     return Crossings(range(4), range(10, 15), hops, shares, onward)
 
@@ -67,8 +67,6 @@ def test_no_tail_is_cheaper(
             expected.append((least, tail, head))
     prices = {tail: (up_to, None) for tail, up_to in left.items()}
     assert sorted(crossings.cheapest(prices)) == sorted(expected)
-    pairs = [(t, h) for t in range(4) for h in range(10, 15) if joined(t, h)]
-    assert crossings.highest == max(price(*pair) for pair in pairs)
 
 
 def test_a_hub_needs_a_part_for_each_end_alone() -> None:
@@ -89,9 +87,9 @@ def test_ends_behind_the_same_switch_need_the_load_of_one_crossing_each() -> Non
         return dict.fromkeys(pairwise(through_a_hub(*ends)), 840)
 
     ends = range(4), range(10, 15)
-    fast = Crossings(*ends, lambda *_: 2, shares, lambda *_: HUB)
+    fast = Crossings(*ends, lambda *_: 2, shares, lambda *_: {HUB})
     assert len(asked) == 4 + 5 - 1
-    slow = Crossings(*ends, lambda *_: 2, shares, lambda *_: None)
+    slow = Crossings(*ends, lambda *_: 2, shares, lambda *_: {None})
     assert len(asked) == 4 * 5
     assert [part.shares for part in fast.parts] == [part.shares for part in slow.parts]
 
