@@ -10,7 +10,7 @@ Source:  ForestColl section 5.7 and its appendix on the optimality of allreduce;
          :mod:`forestcoll.core.partition_bound` for the proof without a program.
 
 The caller gives the program as a callable, since networks with multicast switches have another
-one, and since its modules load scipy, which takes longer than most schedules.
+one, and since its modules load HiGHS, which takes as long as many schedules.
 """
 
 from __future__ import annotations

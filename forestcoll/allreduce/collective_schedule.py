@@ -66,7 +66,7 @@ def _improved(request: Request) -> Improved:
 
     if request.free_root and (oriented := oriented_allreduce(request.topology)) is not None:
         return Improved(oriented, oriented.bound)
-    from forestcoll.allreduce.allreduce_program import improved  # loads scipy and HiGHS
+    from forestcoll.allreduce.allreduce_program import improved  # loads HiGHS
 
     weights = None if request.free_root else request.weights
     return improved(request.topology, weights, seconds=request.options.lp_time_limit_s)

@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from forestcoll.allreduce.result import rate_scale, useful_bandwidth
 from forestcoll.solver.linear_program import Program, Vector
+from forestcoll.solver.matrix_blocks import compact, from_entries, stacked
 from forestcoll.topology.model import Topology
 from forestcoll.topology.symmetry.automorphism import Orbits
 
@@ -117,8 +117,7 @@ class CutProgram:
         bandwidth[orbits.link] = useful_bandwidth(topology, self.scale_gb_s)
         self._bandwidth = bandwidth
         self._family, held, self._limit = self._shared_capacities()
-        balances = map(sp.csr_array, self._balances())
-        self._fixed = sp.vstack([self._shares(), held, *balances], "csr")
+        self._fixed = stacked([self._shares(), held, *self._balances()])
         self._cuts: list[tuple[int, Inside]] = []
         self._rows: list[Any] = []
         self._known: set[bytes] = set()
@@ -156,13 +155,13 @@ class CutProgram:
         if key in self._known:
             return False
         self._known.add(key)
-        self._rows.append(sp.csr_array(row[None, :]))
+        self._rows.append(compact(row[None, :]))
         self._cuts.append((phase, inside))
         return True
 
     def stated(self) -> Program:
         """Return the matrix program as it is now."""
-        matrix = sp.vstack([self._fixed, *self._rows], "csr")
+        matrix = stacked([self._fixed, *self._rows])
         rows, most = matrix.shape[0], self.most
         lower, upper = np.zeros(rows), np.full(rows, np.inf)
         limits = np.concatenate([self._bandwidth, self._limit])
@@ -189,7 +188,7 @@ class CutProgram:
     def conditions(self) -> Any:
         """Rows with lower bound 0: balances and the cuts so far, without the bandwidths."""
         balances = self._fixed[self._links + len(self._limit) :]
-        return sp.vstack([balances, *self._rows], "csr")
+        return stacked([balances, *self._rows])
 
     def loads(self, classes: npt.NDArray[np.int64]) -> Any:
         """Return the rows that average what both phases put on the links of each class.
@@ -197,10 +196,7 @@ class CutProgram:
         ``classes`` numbers the class of each link from 0.
         """
         size = np.bincount(classes)
-        ends = classes, self.orbits.link
-        weight = 1 / size[classes]
-        each = sp.coo_array((weight, ends), shape=(len(size), self._links)).tocsr()
-        return sp.hstack([sp.csr_array((len(size), self._parts)), each, each], "csr")
+        return self._of_links(len(size), classes, self.orbits.link, 1 / size[classes])
 
     def point(self, x: Vector) -> Point:
         """Spread a solution over GPUs and links."""
@@ -255,7 +251,7 @@ class CutProgram:
         ).reshape(len(groups), 1 + self._links)
         rows, family = np.unique(counts, axis=0, return_inverse=True)
         none, held = np.zeros((len(rows), self._parts)), rows[:, 1:]
-        matrix = sp.csr_array(np.hstack([none, held, held]))
+        matrix = compact(np.hstack([none, held, held]))
         return family.reshape(-1).astype(np.int64), matrix, rows[:, 0]
 
     def _rooted(self, roots: Inside) -> Vector:
@@ -265,10 +261,22 @@ class CutProgram:
 
     def _shares(self) -> Any:
         """g_e + r_e of each orbit of links."""
-        none, each = sp.csr_array((self._links, self._parts)), sp.eye_array(self._links)
-        return sp.hstack([none, each, each], "csr")
+        each = np.arange(self._links)
+        return self._of_links(self._links, each, each, np.ones(self._links))
 
-    def _balances(self) -> list[Vector]:
+    def _of_links(
+        self,
+        rows: int,
+        row: npt.NDArray[np.int64],
+        link: npt.NDArray[np.int64],
+        value: Vector,
+    ) -> Any:
+        """Return rows with these entries for classes of links, equal in both phases."""
+        column = self._parts + np.concatenate([link, self._links + link])
+        shape = rows, self._parts + 2 * self._links
+        return from_entries(shape, np.tile(row, 2), column, np.tile(value, 2))
+
+    def _balances(self) -> list[Any]:
         """For a switch of each orbit, its received minus its sent share; reversed in reductions."""
         switches = np.array(self.roles.forwarding, dtype=np.int64)
         _, first = np.unique(self.orbits.node[switches], return_index=True)
@@ -277,7 +285,7 @@ class CutProgram:
             for phase, sign in ((GATHER, 1), (REDUCE, -1)):
                 into = self._shared(phase, self._head == switch)
                 out = self._shared(phase, self._tail == switch)
-                rows.append(sign * (into - out)[None, :])
+                rows.append(compact(sign * (into - out)[None, :]))
         return rows
 
     def _shared(self, phase: int, links: Inside) -> Vector:

@@ -204,13 +204,23 @@ def _on_step(found: AllreduceOptimum, step: Fraction, weights: tuple[int, ...]) 
 
 
 def natural_grids(values: Vector) -> set[int]:
-    """Return common denominators of values near fractions, unless they are huge."""
-    units = set(values.tolist())
+    """Return common denominators of values near fractions, unless they are huge.
+
+    Each value adds what its denominator lacks beside those of simpler values, so that only this
+    factor has to be small.
+    """
     grids = set()
     for most in _DENOMINATORS:
-        near = {Fraction(value).limit_denominator(most).denominator for value in units}
-        grids.add(math.lcm(*near))
-    return {grid for grid in grids if grid <= _FINEST}
+        units = [Fraction(value) for value in set(values.tolist())]
+        units.sort(key=lambda value: (value.limit_denominator(most).denominator, value))
+        grid = 1
+        for value in units:
+            grid *= (value * grid).limit_denominator(most).denominator
+            if grid > _FINEST:
+                break
+        else:
+            grids.add(grid)
+    return grids
 
 
 def _unit(topology: Topology) -> Fraction:

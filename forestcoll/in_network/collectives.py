@@ -277,7 +277,7 @@ def _best(
 
 
 def _improved(request: Request, seconds: float) -> Improved:
-    from forestcoll.in_network.multicast_program import improved_by_multicast  # loads scipy
+    from forestcoll.in_network.multicast_program import improved_by_multicast  # loads HiGHS
 
     weights = None if request.free_root else request.weights
     return improved_by_multicast(request.topology, weights, seconds=seconds)

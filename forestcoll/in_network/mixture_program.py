@@ -27,7 +27,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from forestcoll.allreduce.cutting_planes import first_cuts, missed_cuts
 from forestcoll.allreduce.orbit_program import CutProgram, Roles
@@ -35,6 +34,7 @@ from forestcoll.allreduce.result import rate_scale, useful_bandwidth
 from forestcoll.errors import TimeLimitError
 from forestcoll.in_network.spans import Span
 from forestcoll.solver.linear_program import Program, Settings, Vector
+from forestcoll.solver.matrix_blocks import beside, compact, diagonal, stacked
 from forestcoll.solver.solve import solve
 from forestcoll.topology.model import Topology
 from forestcoll.topology.symmetry.automorphism import Orbits
@@ -141,15 +141,15 @@ class MixtureProgram:
     def _stated(self) -> Program:
         images = [len(span.images) for span in self._spans]
         worth = [n * one.worth for n, one in zip(images, self._programs, strict=True)]
-        loads = sp.hstack(
+        loads = beside(
             [
                 n * one.loads(self._orbits.link)
                 for n, one in zip(images, self._programs, strict=True)
             ]
         )
-        conditions = sp.block_diag([one.conditions for one in self._programs])
+        conditions = diagonal([one.conditions for one in self._programs])
         groups, limits = self._groups()
-        matrix = sp.vstack([loads, groups @ loads, conditions], "csr")
+        matrix = stacked([loads, groups @ loads, conditions])
         bounded, rows = len(self._bandwidth) + len(limits), matrix.shape[0]
         lower, upper = np.zeros(rows), np.full(rows, np.inf)
         lower[:bounded], upper[:bounded] = -np.inf, np.concatenate([self._bandwidth, limits])
@@ -166,4 +166,4 @@ class MixtureProgram:
         for row, group in zip(rows, shared, strict=True):
             np.add.at(row, self._orbits.link[[place[ends] for ends in group.links]], 1)
         limits = np.array([float(group.bandwidth_gb_s) / self._scale for group in shared])
-        return sp.csr_array(rows), limits
+        return compact(rows), limits

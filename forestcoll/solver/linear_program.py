@@ -2,7 +2,7 @@
 
 Problem: minimise or maximise c x subject to l <= A x <= u, lower <= x <= upper, some x_j
          integer.
-Input:   numpy vectors and a scipy sparse matrix; infinite bounds are ``numpy.inf``.
+Input:   numpy vectors, and a matrix, dense or scipy's sparse; infinite bounds are ``numpy.inf``.
 Output:  a checked program; the violation of a point; the bound that a dual vector proves.
 Cost:    one or two products with the matrix.
 Source:  weak duality of linear programs: for any y, every feasible x has
@@ -85,8 +85,8 @@ class Program:
     Parameters
     ----------
     cost : float array, one entry a column
-    matrix : scipy sparse matrix or array
-        A row for each constraint.
+    matrix : float array or scipy sparse matrix
+        A row for each constraint; dense as given, else in compressed rows.
     row_lower, row_upper : float array, one entry a row
     lower, upper : float array, one entry a column
     maximise : bool
@@ -112,12 +112,15 @@ class Program:
     start: Basis | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        from scipy.sparse import csr_array  # here: modules that solve nothing use the types
+        if hasattr(self.matrix, "tocsr"):
+            from scipy.sparse import csr_array  # here: with dense matrices it is not loaded
 
-        matrix = csr_array(self.matrix, dtype=np.float64)
+            matrix = csr_array(self.matrix, dtype=np.float64)
+        else:
+            matrix = np.asarray(self.matrix, dtype=np.float64)
         object.__setattr__(self, "matrix", matrix)
         rows, columns = matrix.shape
-        if not np.isfinite(matrix.data).all():
+        if not np.isfinite(matrix if isinstance(matrix, np.ndarray) else matrix.data).all():
             raise InvalidParameterError("the program's matrix holds NaN or infinity")
         for name, size in (
             *(("cost", columns), ("lower", columns), ("upper", columns)),

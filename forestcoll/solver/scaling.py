@@ -16,10 +16,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy.sparse as sp
 
 from forestcoll.solver.backends.answer import Answer
 from forestcoll.solver.linear_program import Program, Vector
+from forestcoll.solver.matrix_blocks import largest_entries, rows_times
 
 __all__ = ["Scaling", "scaled"]
 
@@ -58,24 +58,22 @@ def scaled(program: Program) -> tuple[Program, Scaling]:
     >>> one = np.ones(1)
     >>> program = Program(one / 1024, [[0.25]], one, np.inf * one, 0 * one, 9 * one)
     >>> found, scaling = scaled(program)
-    >>> found.matrix.toarray(), found.row_lower, found.cost
+    >>> found.matrix, found.row_lower, found.cost
     (array([[1.]]), array([4.]), array([1.]))
     """
-    largest = abs(program.matrix).max(axis=1).toarray().ravel() if program.matrix.nnz else 0
-    row = 2.0 ** np.clip(-_exponent(largest, len(program.row_lower)), 0, _MOST_DOUBLINGS)
-    cost = float(2.0 ** -_exponent(np.abs(program.cost).max(initial=0), 1)[0])
+    row = 2.0 ** np.clip(-_exponent(largest_entries(program.matrix)), 0, _MOST_DOUBLINGS)
+    cost = float(2.0 ** -_exponent(np.abs(program.cost).max(initial=0, keepdims=True))[0])
     found = replace(
         program,
         cost=program.cost * cost,
-        matrix=sp.diags_array(row) @ program.matrix,
+        matrix=rows_times(program.matrix, row),
         row_lower=program.row_lower * row,
         row_upper=program.row_upper * row,
     )
     return found, Scaling(row, cost)
 
 
-def _exponent(values: Vector | float, size: int) -> Vector:
+def _exponent(values: Vector) -> Vector:
     """Return the exponents of the powers of two at or next below some numbers; 0 for zero."""
-    values = np.broadcast_to(values, size)
     known = np.where(values > 0, values, 1.0)
     return np.clip(np.floor(np.log2(known)), -1000, 1000)

@@ -28,7 +28,7 @@ def test_data_rooted_inside_a_cut_crosses_it_in_both_phases() -> None:
     assert program.add(GATHER, FIRST)
     assert program.add(REDUCE, FIRST)
     stated = program.stated()
-    assert stated.matrix.toarray().tolist() == [
+    assert stated.matrix.tolist() == [
         [0, 0, 1, 0, 1, 0],
         [0, 0, 0, 1, 0, 1],
         [-1, 0, 1, 0, 0, 0],
@@ -80,7 +80,7 @@ def test_rows_of_a_switch_balance_both_phases() -> None:
     """A row for either phase: 1 for links in and -1 for links out, then the other way round."""
     topology = star(1, 1)
     program = CutProgram(topology, no_symmetry(topology))
-    rows = program.stated().matrix.toarray()[4:6]
+    rows = program.stated().matrix[4:6]
     switch = topology.position_of["switch"]
     into = np.array([1 if link.head == switch else -1 for link in topology.links])
     assert rows[0].tolist() == [0, 0, *into, 0, 0, 0, 0]

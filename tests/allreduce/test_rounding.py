@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from forestcoll.allreduce.cutting_planes import allreduce_optimum
-from forestcoll.allreduce.rounding import GRIDS, allreduce_forest, rounded
+from forestcoll.allreduce.rounding import GRIDS, allreduce_forest, natural_grids, rounded
 from forestcoll.allreduce.shares import common_divisor
 from forestcoll.errors import SolverError
 from forestcoll.schedule import verify
@@ -41,6 +41,25 @@ def test_random_networks_attain_it_on_finer_grids(kind: str, seed: int) -> None:
     rate = cost(schedule).algbw_gb_s
     assert float(rate) == pytest.approx(found.algbw_gb_s, rel=1e-7)
     assert rate >= rounded(found).algbw_gb_s
+
+
+@pytest.mark.parametrize(
+    ("values", "grid"),
+    [
+        (["1/4", "5/16", "1"], 16),
+        (["9/34", "53/51120", "550103/1738080"], 1738080),  # the last is near n/60041, too
+        (["1/1999", "2/1997", "1/3"], 1999 * 1997 * 3),
+        (["1/99991"], 99991),
+    ],
+)
+def test_common_denominators_are_found_in_floats(values: list[str], grid: int) -> None:
+    exact = np.array([float(Fraction(value)) for value in values])
+    for error in (-1e-14, 0, 1e-14):
+        assert grid in natural_grids(exact * (1 + error))
+
+
+def test_values_without_a_common_denominator_have_no_grid() -> None:
+    assert natural_grids(np.sqrt([2, 3, 5, 7, 11])) == set()
 
 
 def test_coarse_grids_are_slower_and_still_right() -> None:

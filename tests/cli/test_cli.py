@@ -363,6 +363,12 @@ def test_a_command_loads_only_its_own_modules(arguments: list[str], without: set
     assert loaded_by(*arguments).isdisjoint(without | heavy)
 
 
+def test_an_allreduce_by_small_programs_loads_no_scipy() -> None:
+    loaded = loaded_by("expected", "nvl72:racks=2,gpus_per_rack=18")
+    assert {"highspy", "forestcoll.in_network.mixture_program"} <= loaded
+    assert "scipy" not in loaded
+
+
 def test_an_all_to_all_by_a_program_loads_what_it_needs_of_scipy() -> None:
     """Sparse matrices, but neither searches on graphs nor linear algebra."""
     loaded = loaded_by("expected", "tpu_v5e:dims=4x4", "--collective", "all-to-all")

@@ -11,8 +11,10 @@ from forestcoll.errors import TimeLimitError
 from forestcoll.in_network.mixture_program import Ingredient, MixtureProgram
 from forestcoll.in_network.mixture_rounding import mixture_forest
 from forestcoll.in_network.spans import spans_of
-from forestcoll.topology import Topology
+from forestcoll.topology import Topology, load_topology
+from forestcoll.topology.changes.edits import without
 from forestcoll.topology.symmetry.automorphism import find_orbits
+from forestcoll.topology.symmetry.parallel_planes import merged_planes
 from tests.hand_networks import network_of
 from tests.in_network.adding_servers import servers
 
@@ -61,6 +63,16 @@ def test_parts_may_be_asked_for() -> None:
     made = mixture_forest(topology, found, weights)
     assert made.gather.weights == weights
     assert float(verify(made).algbw_gb_s or 0) == pytest.approx(value)
+
+
+@pytest.mark.slow
+def test_shares_of_racks_without_a_tray_are_made_exact() -> None:
+    """Shares of 356 GPUs have denominators up to 1738080, and none of the coarser grids will do."""
+    tray = [f"b0.gpu{i}" for i in range(12, 16)]
+    topology = merged_planes(without(load_topology("nvl72:racks=5"), tray)).merged
+    value, found = mixture(topology)
+    made = mixture_forest(topology, found)
+    assert verify(made).algbw_gb_s == Fraction(64960, 71) == pytest.approx(value)
 
 
 def test_no_time_is_no_schedule() -> None:

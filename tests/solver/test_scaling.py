@@ -41,7 +41,7 @@ def test_scaling_is_undone_for_duals_and_bound() -> None:
         np.zeros(2), np.full(2, 9.0),
     )  # fmt: skip
     found, scaling = scaled(program)
-    assert found.matrix.toarray().tolist() == [[1.5, 0.0], [2.0, 5.0]]
+    assert found.matrix.tolist() == [[1.5, 0.0], [2.0, 5.0]]
     assert found.cost.tolist() == [1.5, 0.25]
     assert found.row_upper.tolist() == [INF, INF]
     undone = scaling.undone(

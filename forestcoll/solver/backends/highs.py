@@ -9,6 +9,7 @@ from forestcoll.errors import InvalidParameterError
 from forestcoll.native.standard_output import printed_as_errors
 from forestcoll.solver.backends.answer import Answer, Outcome
 from forestcoll.solver.linear_program import LEAST_ENTRY, Basis, Place, Program, Settings
+from forestcoll.solver.matrix_blocks import by_column
 
 __all__ = ["run"]
 
@@ -128,10 +129,10 @@ def _basis(found: highspy.HighsBasis) -> Basis | None:
 
 def _model(program: Program) -> highspy.HighsLp:
     rows, columns = program.matrix.shape
-    by_column = program.matrix.tocsc()
-    dropped = (by_column.data != 0) & (np.abs(by_column.data) <= LEAST_ENTRY)
+    start, index, value = by_column(program.matrix)
+    dropped = (value != 0) & (np.abs(value) <= LEAST_ENTRY)
     if dropped.any():
-        least = float(np.abs(by_column.data[dropped]).min())
+        least = float(np.abs(value[dropped]).min())
         raise InvalidParameterError(
             f"the program's matrix holds {least:.3g}, which HiGHS takes for zero; scale the "
             f"program: in a row whose largest entry is 1 all must be above {LEAST_ENTRY:g}"
@@ -146,9 +147,9 @@ def _model(program: Program) -> highspy.HighsLp:
     model.row_lower_, model.row_upper_ = program.row_lower, program.row_upper
     model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
     model.a_matrix_.num_row_, model.a_matrix_.num_col_ = rows, columns
-    model.a_matrix_.start_ = by_column.indptr.astype(np.int32)
-    model.a_matrix_.index_ = by_column.indices.astype(np.int32)
-    model.a_matrix_.value_ = by_column.data
+    model.a_matrix_.start_ = start.astype(np.int32)
+    model.a_matrix_.index_ = index.astype(np.int32)
+    model.a_matrix_.value_ = value
     if program.whole is not None:
         kinds = highspy.HighsVarType
         model.integrality_ = [kinds.kInteger if w else kinds.kContinuous for w in program.whole]

@@ -10,6 +10,7 @@ import numpy as np
 from ortools.linear_solver.python import model_builder_helper as helper
 from ortools.pdlp import solve_log_pb2, solvers_pb2
 from ortools.pdlp.python import pdlp
+from scipy.sparse import csc_matrix, csr_matrix
 
 from forestcoll.solver.backends.answer import Answer, Outcome
 from forestcoll.solver.linear_program import Program, Settings
@@ -55,7 +56,7 @@ def _glop(program: Program, settings: Settings) -> Answer:
         program.cost,
         program.row_lower,
         program.row_upper,
-        program.matrix,
+        csr_matrix(program.matrix),
     )
     solver = helper.ModelSolverHelper("GLOP")
     solver.set_time_limit_in_seconds(settings.seconds)
@@ -85,7 +86,7 @@ def run_pdlp(program: Program, settings: Settings) -> Answer:
     """Solve a minimisation by PDLP; the tolerance is absolute and relative."""
     problem = pdlp.QuadraticProgram()
     problem.objective_vector = program.cost
-    problem.constraint_matrix = program.matrix.tocsc()
+    problem.constraint_matrix = csc_matrix(program.matrix)
     problem.constraint_lower_bounds = program.row_lower
     problem.constraint_upper_bounds = program.row_upper
     problem.variable_lower_bounds = program.lower

@@ -8,8 +8,9 @@ Source:  none.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from forestcoll.errors import InvalidTopologyError
@@ -21,7 +22,7 @@ from forestcoll.topology.importers.link_rates import RateTable
 from forestcoll.topology.importers.machines.nvidia_link_status import NvidiaLinks
 from forestcoll.topology.importers.machines.nvidia_machine import nvidia_host
 from forestcoll.topology.importers.machines.nvidia_matrix import NvidiaMatrix
-from forestcoll.topology.importers.supplied import Supplied
+from forestcoll.topology.importers.supplied import MissingFactError, Supplied
 from forestcoll.topology.model import Topology
 
 __all__ = ["import_files"]
@@ -58,10 +59,58 @@ def import_files(
 
     Raises
     ------
+    MissingFactError
+        If facts are missing; the message names all options that supply them, as far as the files
+        tell.
     InvalidTopologyError
         If a file cannot be read, or the parts do not make a network.
     """
     given = replace(supplied or Supplied(), rates=rates)
+    join = partial(_joined, files, nics=nics, machines=machines, name=name)
+    try:
+        return join(fabric, given)
+    except MissingFactError as first:
+        others = ", ".join(_also_missing(join, fabric, given, first))
+        if not others:
+            raise
+        raise MissingFactError(f"{first}; also missing: {others}", first.option) from None
+
+
+def _also_missing(
+    join: Callable[[Path | str | None, Supplied], Imported],
+    fabric: Path | str | None,
+    given: Supplied,
+    missing: MissingFactError,
+) -> Iterator[str]:
+    """Yield the options that a user would be asked for after the first, one by one."""
+    asked = {missing.option}
+    while True:
+        fabric = "rails" if missing.option == "--fabric" else fabric
+        given = replace(given, **missing.stand_in)
+        try:
+            join(fabric, given)
+        except MissingFactError as error:
+            if error.option in asked:
+                return
+            asked.add(error.option)
+            missing = error
+            yield error.option
+        except InvalidTopologyError:  # of the stand-ins, as far as anyone knows
+            return
+        else:
+            return
+
+
+def _joined(
+    files: Sequence[tuple[str | None, Path]],
+    fabric: Path | str | None,
+    given: Supplied,
+    *,
+    nics: str,
+    machines: int,
+    name: str,
+) -> Imported:
+    rates = given.rates
     parts = [(path, read_part(path, own or path.stem, rates, given)) for own, path in files]
     if len(files) == 1 and files[0][0] is None:
         parts = [(path, _as_node(part)) for path, part in parts]

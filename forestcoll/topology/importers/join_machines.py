@@ -20,6 +20,7 @@ from forestcoll.topology.builder import TopologyBuilder, expect_size
 from forestcoll.topology.families.fabric import join_boxes
 from forestcoll.topology.importers.fabric import Fabric, Port
 from forestcoll.topology.importers.host import Host, Nic
+from forestcoll.topology.importers.supplied import MissingFactError
 from forestcoll.topology.model import Topology
 from forestcoll.topology.numbers import exact_text
 
@@ -61,9 +62,10 @@ def join_machines(
     """
     _expect_names(hosts)
     if fabric is None and len(hosts) > 1:
-        raise InvalidTopologyError(
+        raise MissingFactError(
             f"{len(hosts)} machines and no network between them; add --fabric rails, or a file of "
-            f"the fabric"
+            f"the fabric",
+            "--fabric",
         )
     size = sum(len(host.gpus) + len(host.nics) + len(host.switches) for host in hosts)
     expect_size(size, sum(len(host.links) for host in hosts), name)
@@ -218,9 +220,11 @@ class _Assembly:
     def _speed(self, host: Host, plug: _Plug, cable: Fraction | None) -> Fraction:
         known = [width for width in (plug.bandwidth_gb_s, plug.nic.bandwidth_gb_s, cable) if width]
         if not known or (plug.nic.bandwidth_gb_s is None and cable is None):
-            raise InvalidTopologyError(
+            raise MissingFactError(
                 f"machine {host.name}: its file has no speed for NIC {plug.nic.name}; give it as "
-                f"--nic-speed, or the bandwidth of the port in a file of the fabric"
+                f"--nic-speed, or the bandwidth of the port in a file of the fabric",
+                "--nic-speed",
+                {"nic_gb_s": Fraction(1)},
             )
         return min(known)
 

@@ -2,13 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 from forestcoll.errors import InvalidTopologyError
-from forestcoll.topology.importers.link_rates import RateTable
+from forestcoll.topology.importers.link_rates import RateTable, rate_table
 
-__all__ = ["Supplied"]
+__all__ = ["MissingFactError", "Supplied"]
+
+
+class MissingFactError(InvalidTopologyError):
+    """The files lack a fact, which an option supplies.
+
+    Parameters
+    ----------
+    message : str
+    option : str
+        Such as ``--gpu``.
+    stand_in : mapping
+        A possible value of the fact, by its field of :class:`Supplied`; with it the import goes on
+        to what else is missing.
+    """
+
+    def __init__(
+        self, message: str, option: str = "", stand_in: Mapping[str, Any] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.option = option
+        self.stand_in = dict(stand_in or {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +86,16 @@ class Supplied:
 
         Raises
         ------
-        InvalidTopologyError
+        MissingFactError
             If the user named none.
         """
         if self.rates is None:
-            raise InvalidTopologyError(
+            raise MissingFactError(
                 f"{source}: counts links and does not have their bandwidths; choose --rates "
                 f"nominal (data sheets), --rates runtime (what NCCL and RCCL assume) or a file of "
-                f"rates (`forestcoll topology rates` prints them)"
+                f"rates (`forestcoll topology rates` prints them)",
+                "--rates",
+                {"rates": rate_table("nominal")},
             )
         return self.rates
 
@@ -79,13 +104,15 @@ class Supplied:
 
         Raises
         ------
-        InvalidTopologyError
+        MissingFactError
             If the user gave none.
         """
         self.asked_for.add("--uplink")
         if self.uplink_gb_s is None:
-            raise InvalidTopologyError(
+            raise MissingFactError(
                 f"{source}: has the tree of switches and no bandwidths; give that from a switch to "
-                f"the one above as --uplink, such as '3.2 Tb/s' for 8 cables of 400 Gb/s"
+                f"the one above as --uplink, such as '3.2 Tb/s' for 8 cables of 400 Gb/s",
+                "--uplink",
+                {"uplink_gb_s": Fraction(1)},
             )
         return self.uplink_gb_s

@@ -9,10 +9,10 @@ import pytest
 from forestcoll.errors import InvalidTopologyError
 from forestcoll.topology.importers.import_files import import_files
 from forestcoll.topology.importers.link_rates import rate_table
-from forestcoll.topology.importers.supplied import Supplied
+from forestcoll.topology.importers.supplied import MissingFactError, Supplied
 from forestcoll.topology.model import NodeKind
 from tests.topology.importers.nccl_dumps import bridge, cpu, gpu, nic, system
-from tests.topology.importers.small_files import DOT, NVLINKS, TOPO_SWITCHED
+from tests.topology.importers.small_files import DOT, NVLINKS, ROCM, TOPO_SWITCHED
 
 PAIR = ({"gpu1": 1}, {"gpu0": 1})
 DUMP = system(cpu(0, *(bridge(f"b{i}", gpu(i, PAIR[i]), nic(i)) for i in range(2))))
@@ -131,3 +131,32 @@ def test_a_whole_network_stands_alone(tmp_path: Path) -> None:
         import_files([(None, at["dot"]), (None, at["topo"])])
     with pytest.raises(InvalidTopologyError, match=r"dot\.txt: is a whole .*--machines 4 is"):
         import_files([(None, at["dot"])], machines=4)
+
+
+def missing(
+    paths: list[tuple[str | None, Path]], given: dict[str, str], fabric: str | None = None
+) -> str:
+    """Return what follows the first missing fact."""
+    rates = rate_table(given["rates"]) if "rates" in given else None
+    with pytest.raises(MissingFactError) as caught:
+        import_files(paths, fabric, rates, supplied=Supplied(gpu=given.get("gpu")))
+    return str(caught.value).partition("; also missing: ")[2]
+
+
+def test_all_missing_facts_are_named_at_once(tmp_path: Path) -> None:
+    """Outputs of nvidia-smi of two machines lack four facts; those that are given are not asked."""
+    at = smi(tmp_path, topo=TOPO_SWITCHED)
+    both: list[tuple[str | None, Path]] = [("a", at["topo"]), ("b", at["topo"])]
+    assert missing(both, {}) == "--rates, --fabric, --nic-speed"
+    assert missing(both, {"gpu": "sm_90"}) == "--fabric, --nic-speed"
+    assert missing(both, {"gpu": "sm_90", "rates": "nominal"}) == "--nic-speed"
+    assert missing(both, {"rates": "nominal"}, "rails") == "--nic-speed"
+    assert missing(both, {"gpu": "sm_90", "rates": "nominal"}, "rails") == ""
+
+
+def test_nothing_is_missing_beyond_errors_of_other_kinds(tmp_path: Path) -> None:
+    """A tree of switches lacks the machines, too, which no option supplies."""
+    conf = "SwitchName=l0 Nodes=a\nSwitchName=l1 Nodes=b\nSwitchName=s Switches=l[0-1]\n"
+    at = smi(tmp_path, rocm=ROCM, conf=conf)
+    assert missing([(None, at["rocm"])], {}) == "--rates"
+    assert missing([(None, at["conf"])], {}) == ""

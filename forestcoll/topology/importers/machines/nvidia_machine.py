@@ -28,7 +28,7 @@ from forestcoll.topology.importers.host import (
 from forestcoll.topology.importers.machines.gpu_models import LINKS
 from forestcoll.topology.importers.machines.nvidia_link_status import NvidiaLinks
 from forestcoll.topology.importers.machines.nvidia_matrix import NvidiaMatrix
-from forestcoll.topology.importers.supplied import Supplied
+from forestcoll.topology.importers.supplied import MissingFactError, Supplied
 
 __all__ = ["nvidia_host"]
 
@@ -99,9 +99,12 @@ def _ends(matrix: NvidiaMatrix, links: NvidiaLinks | None, supplied: Supplied) -
     kind = supplied.kind_of_gpus() or (links.kind if links else None)
     if links is None:
         if kind is None:
-            raise InvalidTopologyError(
+            count = max(matrix.nvlinks.values())
+            raise MissingFactError(
                 f"{matrix.source}: does not have the kind of its GPUs; give it, such as --gpu "
-                f"sm_90 or --gpu H100, or {_STATUS}"
+                f"sm_90 or --gpu H100, or {_STATUS}",
+                "--gpu",
+                {"gpu": next((kind for kind, links in LINKS.items() if links == count), "sm_90")},
             )
         rate = supplied.expect_rates(matrix.source).of(f"nvlink.{kind}", matrix.source)
         return [_End(LINKS.get(kind, 0), rate)] * len(matrix.gpus)
@@ -116,9 +119,11 @@ def _ends(matrix: NvidiaMatrix, links: NvidiaLinks | None, supplied: Supplied) -
         if supplied.rates is None:
             ends.append(_End(len(rates), min(rates, default=Fraction(0))))
         elif kind is None:
-            raise InvalidTopologyError(
+            raise MissingFactError(
                 f"{links.source}: the model of {gpu} is not known; give its kind, such as --gpu "
-                f"sm_90, or leave --rates out to take the rates of the file"
+                f"sm_90, or leave --rates out to take the rates of the file",
+                "--gpu",
+                {"gpu": "sm_90"},
             )
         else:
             rate = supplied.rates.of(f"nvlink.{kind}", links.source)

@@ -18,7 +18,7 @@ from itertools import combinations
 
 from forestcoll.errors import InvalidTopologyError
 from forestcoll.topology.importers.host import Host, HostLink, both_ways
-from forestcoll.topology.importers.supplied import Supplied
+from forestcoll.topology.importers.supplied import MissingFactError, Supplied
 from forestcoll.topology.importers.text_lines import Line, text_lines
 
 __all__ = ["host_from_rocm"]
@@ -151,9 +151,11 @@ def _width(
             return Fraction(int(match[2]), 1000)
         count = Fraction(int(match[2]), int(match[1]))
     if kind is None:
-        raise InvalidTopologyError(
+        raise MissingFactError(
             f"{source}: does not have the kind of its GPUs; give it, such as --gpu gfx942 or --gpu "
-            f"MI300X"
+            f"MI300X",
+            "--gpu",
+            {"gpu": "gfx942"},
         )
     if _WIDTHS not in tables and kind not in _SINGLE:
         raise InvalidTopologyError(
