@@ -205,3 +205,32 @@ def test_any_split_is_undone(parts: list[int], spec: str) -> None:
     assert planes.merged.links == whole.links
     assert optimum(planes.merged).algbw_gb_s == optimum(planes.topology).algbw_gb_s
     check(planes)
+
+
+@pytest.mark.parametrize("unit", [2**62, Fraction(1, 3**50)])
+def test_numbers_beyond_64_bits_are_merged_exactly(unit: Fraction | int) -> None:
+    topology = box(*H100)
+    links = (replace(link, bandwidth_gb_s=link.bandwidth_gb_s * unit) for link in topology.links)
+    planes = find_planes(replace(topology, links=tuple(links)))
+    assert [one.share * 18 for one in planes.selections] == [5, 5, 4, 4]
+    assert {link.bandwidth_gb_s for link in planes.merged.links} == {450 * unit}
+    check(planes)
+
+
+@pytest.mark.parametrize("wide", [1, 2**62 - 1])
+def test_linked_switches_are_no_planes(wide: int) -> None:
+    """No traffic of merged planes would use the link, which may be wider than all others."""
+    topology = box(1, 1, gpus=2)
+    one, other = (topology.position_of[f"nvswitch{i}"] for i in range(2))
+    between = [Link(*ends, Fraction(wide)) for ends in ((one, other), (other, one))]
+    linked = replace(topology, links=(*topology.links, *between))
+    assert find_planes(topology).merged is not topology
+    assert find_planes(linked).merged is linked
+
+
+def test_no_link_objects_of_the_real_network_are_made() -> None:
+    """A rack has 18 planes: thousands of links, which merged are few."""
+    columns = load_topology("nvl72:racks=2,gpus_per_rack=4")
+    topology = Topology.of_columns(columns.name, columns.nodes, columns.columns, columns.shared)
+    assert len(find_planes(topology).selections) == 18
+    assert "links" not in vars(topology)

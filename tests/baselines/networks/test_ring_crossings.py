@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from baselines.networks.ring_crossings import Crossings
+from baselines.networks.ring_crossings import Crossings, two_least
 
 Ends = tuple[int, int]
 HUB, OTHER = 100, 101
@@ -100,3 +100,33 @@ def test_heads_are_in_the_order_in_which_tails_reach_them() -> None:
     )
     assert [head for _, _, head in found] == [10, 11, 13]
     assert crossings_of(through_a_hub, own_rail).cheapest({}) == []
+
+
+@pytest.mark.parametrize("path", [through_a_hub, sharing_a_link])
+@pytest.mark.parametrize("joined", [everywhere, own_rail])
+@pytest.mark.parametrize("seed", range(8))
+def test_two_tails_and_heads_are_enough_where_all_tails_but_one_have_one_price(
+    path: Callable[[int, int], list[int]], joined: Callable[[int, int], bool], seed: int
+) -> None:
+    """Few prices, so that many are equal: the same ways, and the same two of least price."""
+    chance = random.Random(seed)
+    crossings = crossings_of(path, joined)
+    for part in crossings.parts:
+        part.price = chance.randint(0, 2)
+    for own in range(4):
+        left = {tail: (5 + (tail == own) * chance.randint(0, 2), None) for tail in range(4)}
+        found = crossings.cheapest(left)
+        narrowed = crossings.narrowed(heads=False)
+        assert narrowed.tails <= crossings.tails == set(range(4))
+        some = {tail: up_to for tail, up_to in left.items() if tail in narrowed.tails}
+        assert narrowed.cheapest(some) == found
+        least = sorted(range(len(found)), key=lambda i: found[i][0])[:2]
+        few = crossings.narrowed(heads=True).cheapest(some)
+        assert [few[i] for i in sorted(range(len(few)), key=lambda i: few[i][0])[:2]] == [
+            found[i] for i in least
+        ]
+
+
+@pytest.mark.parametrize("prices", [[3, 1, 2], [1, 1, 1], [2, 1, 1, 0], [5, 4, 3, 3, 3]])
+def test_of_equal_prices_the_first_are_the_least(prices: list[int]) -> None:
+    assert two_least(prices) == sorted(sorted(range(len(prices)), key=prices.__getitem__)[:2])
