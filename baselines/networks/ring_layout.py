@@ -62,7 +62,9 @@ class Layout(Ports):
         """Lay a ring of so many and count it."""
         tour = self._across(ring, rings) if self.ends else self._cycle(self.boxes[0])
         if self.is_fixed:  # loads decide nothing, so each hop is asked once whether it has a port
-            self.joined |= {hop for hop in hops(tour) if hop not in self.joined and self.port(*hop)}
+            for hop in {*hops(tour)} - self.joined:
+                self.port(*hop)
+                self.joined.add(hop)
         else:
             self.count(tour, 1)
         self.last = tour
