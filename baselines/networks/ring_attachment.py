@@ -29,7 +29,7 @@ import numpy.typing as npt
 from baselines.networks.hamiltonian import find_paths
 from baselines.networks.nic_attachment import find_nic_attachments
 from baselines.networks.ports import STEEPNESS, Ports
-from baselines.networks.ring_crossings import MOST_HOPS, Crossings, Part, two_least
+from baselines.networks.ring_crossings import MOST_HOPS, Crossings, Part
 from baselines.networks.ring_layout import Ring, hops
 from forestcoll.errors import UnsupportedError
 from forestcoll.topology.model import Topology
@@ -72,7 +72,8 @@ class AttachmentLayout:
         self.number = {link: place for place, link in enumerate(self.ports.slowness)}
         self.busy = np.zeros(len(self.number), dtype=np.int64)
         self.is_exact = not topology.shared  # whether the loads alone give the time of the rings
-        attachments = find_nic_attachments(self.ports.router, boxes)
+        router = self.ports.router
+        attachments = find_nic_attachments(router, boxes)
         self.entries = attachments[0].ins
         self.everywhere = [frozenset(gpus) for gpus in boxes]
         # Through switches alone, a ring can leave a box at every GPU, wherever it enters.
@@ -85,7 +86,7 @@ class AttachmentLayout:
         self.numbered = cache(self._find_numbered)
         self.loads = cache(self._find_loads)
         self.crossings = [
-            Crossings(found.outs, after.ins, self._hops, self.shares, self._onward)
+            Crossings(found.outs, after.ins, self._hops, self.shares, self._onward, router.kind)
             for found, after in pairwise((*attachments, attachments[0]))
         ]
         self.narrowed: list[Crossings] = []
@@ -154,9 +155,9 @@ class AttachmentLayout:
     def _hops(self, tail: int, head: int) -> int:
         return self.ports.router.hops(tail, head) or 0
 
-    def _onward(self, tail: int, heads: Sequence[int]) -> set[int | None]:
-        ways = self.ports.router.first_links(tail, heads)
-        return {links[0][1] if len(links) == 1 else None for links in ways}
+    def _onward(self, tail: int, head: int) -> int | None:
+        ways = self.ports.router.next_hops(tail, head)
+        return ways[0][1] if len(ways) == 1 else None
 
     def _find_shares(self, hop: _Ends) -> Mapping[_Ends, int]:
         """The load of a ring over a hop on each link, divided over all equal-cost paths."""
@@ -217,7 +218,7 @@ class AttachmentLayout:
         """Price the crossings over links whose loads have changed."""
         for part in {part for link in self.stale for part in self.over[link]}:
             penalty = sum(self._added(link, share) for link, share in part.shares.items())
-            part.price = penalty * MOST_HOPS + part.hops
+            part.reprice(penalty * MOST_HOPS + part.hops)
             self.highest = max(self.highest, part.price)
         self.stale.clear()
 
@@ -347,4 +348,6 @@ def _two_cheapest(reached: list[tuple[int, int, int]]) -> list[tuple[int, int, i
     """
     if len(reached) < 3:
         return reached
-    return [reached[place] for place in two_least([way[0] for way in reached])]
+    prices = [way[0] for way in reached]
+    least = nsmallest(2, range(len(prices)), key=prices.__getitem__)
+    return [reached[place] for place in sorted(least)]

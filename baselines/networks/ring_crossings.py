@@ -11,12 +11,13 @@ Source:  ours.
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-__all__ = ["MOST_HOPS", "Crossings", "Part", "two_least"]
+__all__ = ["MOST_HOPS", "Crossings", "Part"]
 
 MOST_HOPS = 2**16
 """More hops than any crossing; hops break ties between equal loads."""
@@ -37,11 +38,23 @@ class Part:
         Links of a path.
     price : int
         Set by the layout, from the loads and the hops.
+    place : int
+        The place of its GPU among those of its fan.
+    ranking : list of (int, int)
+        The price and the place of each of these, in ascending order.
     """
 
     shares: _Shares
     hops: int
     price: int = 0
+    place: int = 0
+    ranking: list[tuple[int, int]] = field(default_factory=list)
+
+    def reprice(self, price: int) -> None:
+        """Set the price, and the rank."""
+        del self.ranking[bisect_left(self.ranking, (self.price, self.place))]
+        self.price = price
+        insort(self.ranking, (price, self.place))
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +67,14 @@ class _Fan:
     tails: dict[int, Part]
     heads: dict[int, Part]
     first: int | None = None
+
+    def rank(self) -> None:
+        """Make the rankings of tails and heads."""
+        for side in (self.tails, self.heads):
+            ranking = [(part.price, place) for place, part in enumerate(side.values())]
+            for place, part in enumerate(side.values()):
+                part.place, part.ranking = place, ranking
+            ranking.sort()
 
 
 class Crossings:
@@ -68,8 +89,10 @@ class Crossings:
     shares : callable
         Load of a ring on each link, over a hop.
     onward : callable
-        The nodes after a GPU on the ways to some others: one for each of these if it is the only
-        one, else None. The way from there on must be that of all GPUs before it.
+        The only node after a GPU on the way to another, if there is one; the way from there on must
+        be that of all GPUs before it.
+    kind : callable
+        Crossings between GPUs of equal kinds have as many hops, and go on to the same node.
     """
 
     def __init__(
@@ -78,22 +101,28 @@ class Crossings:
         ins: Sequence[int],
         hops: Callable[[int, int], int],
         shares: Callable[[_Ends], _Shares],
-        onward: Callable[[int, Sequence[int]], set[int | None]],
+        onward: Callable[[int, int], int | None],
+        kind: Callable[[int], Hashable],
     ) -> None:
         self._place = {gpu: place for place, gpu in enumerate(outs)}
         self._order = {gpu: place for place, gpu in enumerate(ins)}
+        some, tails_of = _one_of_each(outs, kind), dict[Hashable, tuple[int, ...]]()
+        for head in _one_of_each(ins, kind).values():
+            joined = {one for one, tail in some.items() if hops(tail, head)}
+            tails_of[kind(head)] = tuple(tail for tail in outs if kind(tail) in joined)
         alike: dict[tuple[int, ...], list[int]] = defaultdict(list)
         for head in ins:
-            alike[tuple([tail for tail in outs if hops(tail, head)])].append(head)
-        self._fans = [
-            fan
-            for tails, heads in alike.items()
-            if tails
-            for fan in (
-                _fan_of_switch(tails, heads, hops, shares, onward)
-                or _fans(tails, heads, hops, shares)
-            )
-        ]
+            alike[tails_of[kind(head)]].append(head)
+        self._fans: list[_Fan] = []
+        for tails, heads in alike.items():
+            ends = _one_of_each(tails, kind).values(), _one_of_each(heads, kind).values()
+            switches = {onward(tail, head) for tail in ends[0] for head in ends[1]}
+            if len(switches) == 1 and (switch := switches.pop()) is not None:
+                self._fans.append(_fan_of_switch(tails, heads, hops, shares, switch))
+            elif tails:
+                self._fans += _fans(tails, heads, hops, shares)
+        for fan in self._fans:
+            fan.rank()
 
     def narrowed(self, *, heads: bool) -> Crossings:
         """Return the crossings with the two tails of least price of each fan, by present prices.
@@ -150,27 +179,16 @@ class Crossings:
         return [way for _, _, way in sorted(ordered)]
 
 
+def _one_of_each(gpus: Sequence[int], kind: Callable[[int], Hashable]) -> Mapping[Hashable, int]:
+    """Return a GPU of each kind."""
+    return {kind(gpu): gpu for gpu in gpus}
+
+
 def _two_cheapest(parts: dict[int, Part]) -> dict[int, Part]:
     """Return the two parts of least price, in order; of equal ones the first."""
-    if len(parts) < 3:
-        return parts
-    prices = [part.price for part in parts.values()]
     both = list(parts.items())
-    return dict([both[place] for place in two_least(prices)])
-
-
-def two_least(prices: Sequence[int]) -> list[int]:
-    """Return the places of the two least of three or more prices, in order; of equals the first.
-
-    Examples
-    --------
-    >>> two_least([5, 2, 7, 2, 2])
-    [1, 3]
-    """
-    least = prices.index(min(prices))
-    others = [*prices[:least], *prices[least + 1 :]]
-    second = others.index(min(others))
-    return [second, least] if second < least else [least, second + 1]
+    least = both[0][1].ranking[:2]
+    return dict([both[place] for place in sorted([place for _, place in least])])
 
 
 def _fan_of_switch(
@@ -178,24 +196,19 @@ def _fan_of_switch(
     heads: Sequence[int],
     hops: Callable[[int, int], int],
     shares: Callable[[_Ends], _Shares],
-    onward: Callable[[int, Sequence[int]], set[int | None]],
-) -> list[_Fan]:
-    """Return the fan of all crossings if the same switch follows every tail; else none.
+    switch: int,
+) -> _Fan:
+    """Return the fan of all crossings if the same switch follows every tail.
 
     It needs the load of one crossing a GPU, where :func:`_fans` compares those of all pairs.
     """
-    switches = set[int | None]().union(*(onward(tail, heads) for tail in tails))
-    switch, first, last = switches.pop(), tails[0], heads[0]
-    if switches or switch is None:
-        return []
+    first, last = tails[0], heads[0]
     starts = {tail: {(tail, switch): shares((tail, last))[tail, switch]} for tail in tails}
     ends = {head: dict(shares((first, head)).items() - starts[first].items()) for head in heads}
-    return [
-        _Fan(
-            {tail: Part(starts[tail], 1) for tail in tails},
-            {head: Part(ends[head], hops(first, head) - 1) for head in heads},
-        )
-    ]
+    return _Fan(
+        {tail: Part(starts[tail], 1) for tail in tails},
+        {head: Part(ends[head], hops(first, head) - 1) for head in heads},
+    )
 
 
 def _fans(

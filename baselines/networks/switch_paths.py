@@ -143,27 +143,13 @@ class Router:
         ports = self._on_to[node].get(gpu)
         if ports is not None:
             return (ports,)
+        if node not in self._fans:
+            self._fans[node] = tuple(self._fan(node))
         bit = 1 << self.bit_of[gpu]
-        for reached, onward in self._fan_of(node):
+        for reached, onward in self._fans[node]:
             if reached & bit:
                 return onward
         return ()
-
-    def first_links(self, node: int, gpus: Iterable[int]) -> set[tuple[tuple[int, int], ...]]:
-        """Return the different ways to begin from a node to some GPUs, as of :meth:`next_hops`."""
-        near = self._on_to[node]
-        found: set[tuple[tuple[int, int], ...]] = {(near[gpu],) for gpu in gpus if gpu in near}
-        bits = sum(1 << self.bit_of[gpu] for gpu in {*gpus} - near.keys())
-        for reached, onward in self._fan_of(node):
-            if reached & bits:
-                found.add(onward)
-                bits &= ~reached
-        return found | {()} if bits else found
-
-    def _fan_of(self, node: int) -> tuple[tuple[int, tuple[tuple[int, int], ...]], ...]:
-        if node not in self._fans:
-            self._fans[node] = tuple(self._fan(node))
-        return self._fans[node]
 
     def _fan(self, node: int) -> Iterator[tuple[int, tuple[tuple[int, int], ...]]]:
         """Yield sets of GPUs, not beside a node, and the links that lead on to each of the set."""
@@ -239,6 +225,10 @@ class Router:
             )
             numbers.append([known.setdefault(key, len(known)) for key in keys])
         return numbers[0], numbers[1]
+
+    def kind(self, node: int) -> tuple[int, int]:
+        """Return the kind of a node: paths lead over the same switches for all nodes of one."""
+        return self._kinds[0][node], self._kinds[1][node]
 
     def _found(self, tail: int, head: int) -> tuple[tuple[int, ...], ...]:
         found = self._shortest(tail, head)

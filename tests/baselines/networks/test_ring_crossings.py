@@ -1,12 +1,12 @@
 """Crossings between boxes: the cheapest, against a search of all pairs."""
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 
 import pytest
 
-from baselines.networks.ring_crossings import Crossings, two_least
+from baselines.networks.ring_crossings import Crossings
 
 Ends = tuple[int, int]
 HUB, OTHER = 100, 101
@@ -28,10 +28,10 @@ def crossings_of(path: Callable[[int, int], list[int]], joined: Callable[..., bo
     def shares(ends: Ends) -> Mapping[Ends, int]:
         return dict.fromkeys(pairwise(path(*ends)), 840)
 
-    def onward(tail: int, heads: Sequence[int]) -> set[int | None]:
-        return {HUB if path is through_a_hub else None}
+    def onward(tail: int, head: int) -> int | None:
+        return HUB if path is through_a_hub else None
 
-    return Crossings(range(4), range(10, 15), hops, shares, onward)
+    return Crossings(range(4), range(10, 15), hops, shares, onward, int)
 
 
 def everywhere(tail: int, head: int) -> bool:
@@ -53,7 +53,7 @@ def test_no_tail_is_cheaper(
     crossings = crossings_of(path, joined)
     cost = {link: chance.randint(0, 3) for part in crossings.parts for link in part.shares}
     for part in crossings.parts:
-        part.price = sum(cost[link] for link in part.shares)
+        part.reprice(sum(cost[link] for link in part.shares))
     left = {tail: chance.randint(0, 2) for tail in range(4) if chance.random() < 0.8}
 
     def price(tail: int, head: int) -> int:
@@ -87,9 +87,9 @@ def test_ends_behind_the_same_switch_need_the_load_of_one_crossing_each() -> Non
         return dict.fromkeys(pairwise(through_a_hub(*ends)), 840)
 
     ends = range(4), range(10, 15)
-    fast = Crossings(*ends, lambda *_: 2, shares, lambda *_: {HUB})
+    fast = Crossings(*ends, lambda *_: 2, shares, lambda *_: HUB, int)
     assert len(asked) == 4 + 5 - 1
-    slow = Crossings(*ends, lambda *_: 2, shares, lambda *_: {None})
+    slow = Crossings(*ends, lambda *_: 2, shares, lambda *_: None, int)
     assert len(asked) == 4 * 5
     assert [part.shares for part in fast.parts] == [part.shares for part in slow.parts]
 
@@ -112,7 +112,7 @@ def test_two_tails_and_heads_are_enough_where_all_tails_but_one_have_one_price(
     chance = random.Random(seed)
     crossings = crossings_of(path, joined)
     for part in crossings.parts:
-        part.price = chance.randint(0, 2)
+        part.reprice(chance.randint(0, 2))
     for own in range(4):
         left = {tail: (5 + (tail == own) * chance.randint(0, 2), None) for tail in range(4)}
         found = crossings.cheapest(left)
@@ -127,6 +127,25 @@ def test_two_tails_and_heads_are_enough_where_all_tails_but_one_have_one_price(
         ]
 
 
-@pytest.mark.parametrize("prices", [[3, 1, 2], [1, 1, 1], [2, 1, 1, 0], [5, 4, 3, 3, 3]])
-def test_of_equal_prices_the_first_are_the_least(prices: list[int]) -> None:
-    assert two_least(prices) == sorted(sorted(range(len(prices)), key=prices.__getitem__)[:2])
+def test_gpus_of_equal_kinds_are_asked_once() -> None:
+    """Even and odd GPUs on rails of their own: 2 x 2 questions for 4 x 5 crossings, same parts."""
+    asked: list[Ends] = []
+
+    def hops(tail: int, head: int) -> int:
+        asked.append((tail, head))
+        return 2 * (tail % 2 == head % 2)
+
+    def shares(ends: Ends) -> Mapping[Ends, int]:
+        return dict.fromkeys(pairwise([ends[0], HUB + ends[0] % 2, ends[1]]), 840)
+
+    def onward(tail: int, head: int) -> int:
+        return HUB + tail % 2
+
+    ends = range(4), range(10, 15)
+    found = [
+        Crossings(*ends, hops, shares, onward, kind) for kind in (lambda gpu: gpu % 2, lambda g: g)
+    ]
+    few, all_ = ([part.shares for part in crossings.parts] for crossings in found)
+    assert few == all_
+    assert len(few) == 4 + 5
+    assert len(asked) == (2 * 2 + 5) + (4 * 5 + 5)  # and once for each head, for its part

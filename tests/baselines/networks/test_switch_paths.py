@@ -139,23 +139,3 @@ def test_congestion_is_the_worst_load_over_bandwidth() -> None:
         paths=Routes.from_paths({(0, 1): [Path((0, 1), 3)], (1, 0): [Path((1, 0), 3)]}),
     )
     assert (forest.k, forest.congestion) == (3, Fraction(3, 4))
-
-
-@pytest.mark.parametrize(
-    "spec",
-    ["dgx_a100:boxes=2", "mi250:boxes=2", "fat_tree:leaves=3,hosts=2,spines=2", "complete:nodes=3"],
-)
-def test_first_links_to_many_gpus_are_those_to_each(spec: str) -> None:
-    topology = load_topology(spec)
-    gpus = topology.compute
-    for node in range(len(topology.nodes)):
-        for some in (gpus, gpus[:1], gpus[1::2], ()):
-            router = Router(topology)
-            each = {router.next_hops(node, gpu) for gpu in some if gpu != node}
-            found = Router(topology).first_links(node, [gpu for gpu in some if gpu != node])
-            assert found == each
-
-
-def test_gpus_that_nothing_reaches_have_no_first_link() -> None:
-    topology = network_of("a b c [w]", "a b > w, w > c", "one way")
-    assert Router(topology).first_links(0, [1, 2]) == {(), ((0, 3),)}
