@@ -131,15 +131,17 @@ def total_of_links(key: _Ints, amounts: _Ints, size: int) -> tuple[_Ints, _Ints,
     ----------
     key : int array
         For each amount, the rank of its link's tail times ``size``, plus that of the head.
+    amounts : int array
+        Positive.
     size : int
         Number of ranks.
     """
     if size**2 <= 4 * len(key):  # a table of all pairs is faster than sorting
-        there = np.zeros(size**2, dtype=bool)
-        there[key] = True
-        links, which = np.flatnonzero(there), (np.cumsum(there) - 1)[key]
-    else:
-        links, which = np.unique(key, return_inverse=True)
+        total = np.zeros(size**2, dtype=amounts.dtype)
+        np.add.at(total, key, amounts)
+        links = np.flatnonzero(total)
+        return links // size, links % size, total[links]
+    links, which = np.unique(key, return_inverse=True)
     total = np.zeros(len(links), dtype=amounts.dtype)
     np.add.at(total, which, amounts)
     return links // size, links % size, total

@@ -49,7 +49,7 @@ from baselines.networks.nic_attachment import find_nic_attachments
 from baselines.networks.rails import Starts, rails_of
 from baselines.networks.switch_paths import Router, check_size, router_of
 from forestcoll.errors import InvalidParameterError, UnsupportedError
-from forestcoll.in_network.mixing import one_of_each
+from forestcoll.in_network.mixing import mirrored, one_of_each
 from forestcoll.in_network.pruning import multicast
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.cost_model.measures import cost
@@ -205,10 +205,10 @@ def _on(
 ) -> MulticastForest | Allreduce[MulticastForest]:
     """Return the trees on the network with all multicast switches, with the loopback of NVLS."""
     if isinstance(made, Allreduce):
-        reduce, gather = (
-            with_loopback(replace(phase, topology=topology), inside) for phase in made.phases
-        )
-        return Allreduce(reduce, gather)
+        gather = with_loopback(replace(made.gather, topology=topology), inside)
+        if made.reduce.walk is made.gather.walk:  # mirror images, and so they are with loopback
+            return Allreduce(mirrored(gather), gather)
+        return Allreduce(with_loopback(replace(made.reduce, topology=topology), inside), gather)
     return with_loopback(replace(made, topology=topology), inside)
 
 
