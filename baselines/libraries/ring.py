@@ -26,6 +26,7 @@ lists of rings. The full layout, and rates beside published numbers: docs/baseli
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -263,7 +264,7 @@ def _across(network: Topology, boxes: list[list[int]], rings: int | None) -> lis
     attachments = find_nic_attachments(router_of(network), boxes)
     alike = all(found.is_whole and found.is_like(attachments[0]) for found in attachments)
     laid += [found for found in [_zigzags(network, boxes)] if found and len(found) == counts[0]]
-    if laid and alike:
+    if laid and (alike or _is_fastest(network, boxes, laid[0])):
         return laid
     if rings is None and not alike:
         counts = list(dict.fromkeys([*counts, *ring_counts(attachments)]))
@@ -274,6 +275,34 @@ def _across(network: Topology, boxes: list[list[int]], rings: int | None) -> lis
         if layout.is_settled(count):
             break
     return laid
+
+
+def _is_fastest(network: Topology, boxes: list[list[int]], rings: list[Ring]) -> bool:
+    """Whether no rings that enter each box once take less time.
+
+    Let the N GPUs have equal parts of the data, and a box n of them. Together these get n times
+    (N - 1) / N of it, and only (N - 1) / N from outside: the rest by links within the box.
+    """
+    size = network.num_compute
+    least = max(
+        Fraction((len(gpus) - 1) * (size - 1), size) / _width_inside(network, gpus)
+        for gpus in boxes
+        if len(gpus) > 1
+    )
+    return time_s_per_gb(network, Laid(network, rings)) <= least
+
+
+def _width_inside(network: Topology, gpus: list[int]) -> Fraction:
+    """Return the bandwidth into the GPUs of a box, over the links of paths from other ones."""
+    router, count = router_of(network), Counter(map(router_of(network).kind, gpus))
+    # Of each kind the first and the last, as one may be the receiver itself.
+    some = {gpu for row in (gpus, gpus[::-1]) for gpu in {router.kind(v): v for v in row}.values()}
+    width = Fraction(0)
+    for kind, gpu in {router.kind(gpu): gpu for gpu in gpus}.items():
+        others = (other for other in some if other != gpu and router.hops(other, gpu))
+        last = {path[-2] for other in others for path in router.paths(other, gpu)}
+        width += count[kind] * sum(network.link_between[end, gpu].bandwidth_gb_s for end in last)
+    return width
 
 
 def _zigzags(network: Topology, boxes: list[list[int]]) -> list[Ring]:
