@@ -32,6 +32,7 @@ import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,7 @@ from baselines.networks.nic_attachment import find_nic_attachments
 from baselines.networks.rails import Starts, rails_of
 from baselines.networks.switch_paths import Router, check_size, router_of
 from forestcoll.errors import InvalidParameterError, UnsupportedError
-from forestcoll.in_network.mixing import mirrored, one_of_each
+from forestcoll.in_network.mixing import mirrored
 from forestcoll.in_network.pruning import multicast
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.cost_model.measures import cost
@@ -341,15 +342,17 @@ def with_loopback(forest: MulticastForest, switches: Collection[int]) -> Multica
 
 def _numbered(known: Walks, others: Walks) -> tuple[_Ints, Walks]:
     """Return the numbers of other walks, and the known walks with those that are new behind."""
-    number = one_of_each([known, others])[1]
-    place = np.full(len(number), -1, dtype=np.int64)
-    place[number[: len(known)]] = np.arange(len(known))
-    own = number[len(known) :]
-    new = np.flatnonzero(place[own] < 0)
-    place[own[new]] = len(known) + np.arange(len(new))
-    more = others.taken(new)
+    number = {walk: i for i, walk in enumerate(_in_bytes(known))}
+    place = np.array([number.setdefault(walk, len(number)) for walk in _in_bytes(others)], np.int64)
+    more = others.taken(np.flatnonzero(place >= len(known)))  # no two of the others are equal
     first = np.append(known.first_node, more.first_node[1:] + len(known.node))
-    return place[own], Walks(first, np.append(known.node, more.node))
+    return place, Walks(first, np.append(known.node, more.node))
+
+
+def _in_bytes(walks: Walks) -> list[bytes]:
+    """Return the nodes of each walk as a key."""
+    data, ends = walks.node.tobytes(), (walks.first_node * walks.node.itemsize).tolist()
+    return [data[start:end] for start, end in pairwise(ends)]
 
 
 def _check_links(topology: Topology, walks: Walks) -> None:
