@@ -12,7 +12,7 @@ Source:  NCCL's rings (its graph search and connection code): per channel a chai
 Between boxes: ring r enters each box at GPU r and leaves it at the next one, GPU r + 1, for GPU r
 of the next box, or for another GPU where switches do not join those NICs. Where boxes differ in
 their NIC attachment, the box with the fewest NICs limits the number of rings, unless the usual
-number takes less time (``ring_attachment``).
+number takes less time (``ring_attachment``), or the least time that the links in a box allow.
 
 Within a box, a chain visits the GPUs in descending order through the box's switch. Where direct
 links (xGMI) make chains, it follows one of those over the least loaded links; boxes whose GPUs are

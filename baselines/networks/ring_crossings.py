@@ -5,7 +5,8 @@ Problem: over all pairs of a GPU that leaves a box (tail) and one that enters th
 Input:   the load of a crossing on each link; prices of its parts.
 Output:  for each head the least price and its tail.
 Cost:    tails + heads instead of tails x heads, where the links of a crossing are those of its tail
-         and those of its head, as with a NIC for each GPU. Otherwise tails x heads.
+         and those of its head, as with a NIC for each GPU. Otherwise tails x heads. Two of each,
+         where all tails but one have the same price so far.
 Source:  ours.
 """
 
