@@ -154,20 +154,27 @@ def _distances(before: Neighbours, receivers: Numbers, tail: Numbers, head: Numb
 
 
 def _distances_to(before: Neighbours, head: int, missing: set[int]) -> list[int]:
-    """Search until no sender is missing."""
+    """Search until no sender is missing: many nodes are equally far, so distances are queued."""
     best = {head: 0}
     distance = [-1] * len(before)
-    queue = [(0, head)]
+    nodes, queue = {0: [head]}, [0]
     while queue and missing:
-        cost, node = heappop(queue)
-        if distance[node] >= 0:
-            continue
-        distance[node] = cost
-        missing.discard(node)
-        for tail, more in before[node]:
-            if tail not in best or cost + more < best[tail]:
-                best[tail] = cost + more
-                heappush(queue, (cost + more, tail))
+        cost = heappop(queue)
+        for node in nodes.pop(cost):
+            if distance[node] >= 0:
+                continue
+            distance[node] = cost
+            missing.discard(node)
+            if not missing:
+                break
+            for tail, more in before[node]:
+                total = cost + more
+                if tail not in best or total < best[tail]:
+                    best[tail] = total
+                    if total not in nodes:
+                        nodes[total] = []
+                        heappush(queue, total)
+                    nodes[total].append(tail)
     return distance
 
 
