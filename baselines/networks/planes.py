@@ -318,17 +318,14 @@ class _Merging:
     def unlike(self) -> set[int]:
         """Switches whose merging would give some link a share out of proportion."""
         all_ = lcm(*(one.share.denominator for one in self.selections))
-        columns, between = self.topology.columns, len(self.width)
+        columns = self.topology.columns
         # A real link carries at most all traffic.
         exact_type = exact(np.append(self.width, self.whole), all_).dtype
         width = np.append(self.width, 0).astype(exact_type)
         carried = self._carried(all_).astype(exact_type)
-        like = (
-            (self.link < between)
-            & (carried * width[self.link] == self.whole.astype(exact_type) * all_)
-            & (np.append(self.latest, 0)[self.link] == self.late)
-        )
-        wrong = np.flatnonzero(~like)
+        # A link between parallel switches is of no merged link, and so of width 0.
+        wide = carried * width[self.link] == self.whole.astype(exact_type) * all_
+        wrong = np.flatnonzero(~(wide & (np.append(self.latest, 0)[self.link] == self.late)))
         ends = {*columns.tail[wrong].tolist(), *columns.head[wrong].tolist()}
         merged = {self.place[end] for end in ends} & self.sets.keys()
         return {v for place in merged for v in self.sets[place]} | self._limited_in_part()

@@ -193,14 +193,10 @@ class AttachmentLayout:
         Ties go to the fewest hops; a box is entered and left at one GPU only if unavoidable.
         """
         self._renew_prices()
+        equal = [*self.has_equal_exits, False]  # the way around may end at any entry
         self.narrowed = [
-            crossings.narrowed(heads=onward) if here else crossings
-            for crossings, here, onward in zip(
-                self.crossings,
-                self.has_equal_exits,
-                (*self.has_equal_exits[1:], False),
-                strict=True,
-            )
+            crossings.narrowed(heads=equal[box + 1]) if equal[box] else crossings
+            for box, crossings in enumerate(self.crossings)
         ]
         # More than the price of any way around, and so of no other weight than the penalty's.
         a_round = 1 + 2 * len(self.boxes) * self.highest
