@@ -182,8 +182,6 @@ def missed_cuts(program: CutProgram, point: Point, deadline: float) -> list[tupl
     """
     topology, roles, targets = program.topology, program.roles, program.targets
     reverse = topology.reversed()
-    # The links of the reversed network are sorted by their own tails, which are the heads here.
-    order = np.lexsort(([e.tail for e in topology.links], [e.head for e in topology.links]))
     trees = np.zeros(len(topology.nodes), dtype=np.int64)
     trees[list(roles.roots)] = _on_grid(point.part)
     target = np.zeros(len(topology.nodes), dtype=np.uint8)
@@ -191,7 +189,7 @@ def missed_cuts(program: CutProgram, point: Point, deadline: float) -> list[tupl
     missed = []
     for phase, network, share in (
         (GATHER, topology, point.gather),
-        (REDUCE, reverse, point.reduce[order]),
+        (REDUCE, reverse, point.reduce[topology.reversed_places]),
     ):
         # No cut needs more than all parts together. Without this limit the sums of huge shares
         # could exceed 64 bits.

@@ -109,11 +109,15 @@ def _listed(
 
     A cut of the program holds the roots from which data must cross; its complement is the set.
     """
-    moves = program.orbits.generators
+    moves = np.array(program.orbits.generators).reshape(-1, len(program.topology.nodes))
     sets: dict[tuple[int, ...], tuple[float, float]] = {}
     room = MOST_NODES
+    known: dict[bytes, list[tuple[int, ...]]] = {}  # most cuts have a price in both phases
     for (phase, inside), price in priced:
-        images = _images(~inside, moves, room // len(inside))
+        key = inside.tobytes()
+        if key not in known:
+            known[key] = _images(~inside, moves, room // len(inside))
+        images = known[key]
         room -= len(images) * len(inside)
         if room < 0:
             return None
@@ -125,15 +129,13 @@ def _listed(
     return sets
 
 
-def _images(
-    outside: Inside, moves: Sequence[npt.NDArray[np.int64]], most: int
-) -> list[tuple[int, ...]]:
+def _images(outside: Inside, moves: npt.NDArray[np.int64], most: int) -> list[tuple[int, ...]]:
     """Return the images of a set under a group, itself first, up to one more than a limit."""
     first = np.flatnonzero(outside)
     found = {first.tobytes(): tuple(first.tolist())}
     new = first[None, :]
     while len(new) and len(found) <= most:
-        images = np.concatenate([np.sort(move[new], axis=1) for move in moves] or [new[:0]])
+        images = np.sort(moves[:, new].reshape(-1, len(first)), axis=1)
         fresh = {row.tobytes(): row for row in images if row.tobytes() not in found}
         for key, row in list(fresh.items())[: most + 1 - len(found)]:
             found[key] = tuple(row.tolist())

@@ -138,4 +138,6 @@ def useful_bandwidth(topology: Topology, scale_gb_s: float | None = None) -> Vec
     """
     scale = rate_scale(topology) if scale_gb_s is None else scale_gb_s
     most = 2.0 * topology.num_compute
-    return np.minimum([float(link.bandwidth_gb_s) / scale for link in topology.links], most)
+    each = [float(bandwidth) / scale for bandwidth, _ in topology.columns.kinds]
+    useful: Vector = np.minimum(np.array(each), most)[topology.columns.kind]
+    return useful

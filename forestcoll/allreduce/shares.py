@@ -18,7 +18,8 @@ from fractions import Fraction
 import numpy as np
 
 from forestcoll.solver.linear_program import Vector
-from forestcoll.topology import Link, Topology
+from forestcoll.topology import Topology
+from forestcoll.topology.link_columns import LinkColumns
 
 __all__ = ["common_divisor", "down", "fitted", "with_bandwidths"]
 
@@ -77,12 +78,17 @@ def with_bandwidths(topology: Topology, steps: Sequence[int], step: Fraction) ->
 
     Shared capacities are left out: shares of links that fit them need no other limit.
     """
-    width = {count: count * step for count in set(steps)}
-    lowered = tuple(
-        Link(link.tail, link.head, width[count], link.latency_us)
-        for link, count in zip(topology.links, steps, strict=True)
-        if count
-    )
+    columns = topology.columns
+    latencies = list(dict.fromkeys(latency for _, latency in columns.kinds))
+    latency_of = [latencies.index(latency) for _, latency in columns.kinds]
+    place: dict[tuple[int, int], int] = {}
+    used = columns.take(np.flatnonzero([bool(count) for count in steps]))
+    kind = [
+        place.setdefault((count, latency_of[old]), len(place))
+        for count, old in zip(filter(None, steps), used.kind.tolist(), strict=True)
+    ]
+    kinds = tuple((count * step, latencies[i]) for count, i in place)
+    lowered = LinkColumns(used.tail, used.head, np.array(kind, dtype=np.int32), kinds)
     return topology.like(topology.name, topology.nodes, lowered, shared=())
 
 
@@ -94,5 +100,6 @@ def common_divisor(numbers: Sequence[Fraction]) -> Fraction:
     >>> common_divisor([Fraction(1, 2), Fraction(1, 3)])
     Fraction(1, 6)
     """
-    under = math.lcm(*(number.denominator for number in numbers))
-    return Fraction(math.gcd(*(int(number * under) for number in numbers)), under)
+    few = {id(number): number for number in numbers}.values()  # links share their numbers
+    under = math.lcm(*(number.denominator for number in few))
+    return Fraction(math.gcd(*(int(number * under) for number in few)), under)

@@ -143,9 +143,8 @@ def trim_to_balance(
         Nodes to balance; switches and relays if not given.
     """
     nodes = topology.switches if forwarding is None else sorted(forwarding)
-    ends = [(link.tail, link.head) for link in topology.links]
-    if reduction:
-        ends = [(head, tail) for tail, head in ends]
+    near, far = (end.tolist() for end in topology.link_ends)
+    ends = list(zip(far, near, strict=True) if reduction else zip(near, far, strict=True))
     out: dict[int, list[int]] = {node: [] for node in nodes}
     excess = dict.fromkeys(nodes, 0)
     for i, (tail, head) in enumerate(ends):

@@ -20,6 +20,7 @@ from fractions import Fraction
 from itertools import chain
 
 import numpy as np
+import numpy.typing as npt
 
 from forestcoll.problem.allreduce_bound import AllreduceBound, Potential, PricedSet
 from forestcoll.schedule.factored import FactoredForest, Sets
@@ -79,10 +80,7 @@ def _partition_rate(
     topology: Topology, parts: Sequence[Sequence[int]], multicast: bool
 ) -> Fraction:
     """Return the rate that :func:`partition_bound` would prove, in less time."""
-    links = topology.integer_capacities
-    place = np.full(len(topology.nodes), -1)
-    for number, part in enumerate(parts):
-        place[list(part)] = number
+    links, place = topology.integer_capacities, _places(topology, parts)
     height = np.where(place < 0, 1, 0)  # twice the potential, which is 0 in the sets
     if multicast:
         height[[node.multicast for node in topology.nodes]] = 0
@@ -92,6 +90,14 @@ def _partition_rate(
     price = np.maximum(2 * (apart & (head >= 0)) + rise, 2 * (apart & (tail >= 0)) - rise)
     capacity = links.capacity.astype(object)
     return Fraction(int((capacity * price).sum()), links.denominator * 4 * (len(parts) - 1))
+
+
+def _places(topology: Topology, parts: Sequence[Sequence[int]]) -> npt.NDArray[np.int64]:
+    """Return the number of the part that holds each node; -1 for nodes outside."""
+    place = np.full(len(topology.nodes), -1)
+    counts = [len(part) for part in parts]
+    place[[node for part in parts for node in part]] = np.repeat(np.arange(len(parts)), counts)
+    return place
 
 
 def partition_bound(
@@ -164,8 +170,8 @@ def closed(topology: Topology, parts: Parts) -> list[list[int]]:
     """
     part_of = {topology.compute[rank]: i for i, part in enumerate(parts) for rank in part}
     beside: dict[int, set[int]] = {switch: set() for switch in topology.switches}
-    for link in topology.links:
-        for near, far in ((link.tail, link.head), (link.head, link.tail)):
+    for tail, head in zip(*(end.tolist() for end in topology.link_ends), strict=True):
+        for near, far in ((tail, head), (head, tail)):
             if near in beside:
                 beside[near].add(far)
     nodes = [[topology.compute[rank] for rank in part] for part in parts]
@@ -189,19 +195,19 @@ def _joined(beside: Mapping[int, set[int]]) -> Iterator[set[int]]:
 
 
 def _cuts(
-    topology: Topology, partitions: Iterable[Iterable[Iterable[int]]], multicast: bool
+    topology: Topology, partitions: Iterable[Sequence[Sequence[int]]], multicast: bool
 ) -> list[AllreduceBound]:
     """Return the narrowest cut around a set of the partitions, in each direction."""
-    into_node: list[list[tuple[int, int]]] = [[] for _ in topology.nodes]  # tail, bandwidth
-    out_of: list[list[tuple[int, int]]] = [[] for _ in topology.nodes]
-    for link, width in zip(topology.links, topology.whole_bandwidths[1], strict=True):
-        into_node[link.head].append((link.tail, width))
-        out_of[link.tail].append((link.head, width))
-    best: dict[bool, tuple[int, list[int]]] = {}
-    for part in (set(part) for parts in partitions for part in parts):
-        for into, links in ((True, into_node), (False, out_of)):
-            crossing = (width for node in part for far, width in links[node] if far not in part)
-            found = sum(crossing), sorted(part)
+    links, best = topology.integer_capacities, dict[bool, tuple[int, list[int]]]()
+    for parts in partitions:
+        place = _places(topology, parts)
+        tail, head = place[links.tail], place[links.head]
+        for into, end in ((True, head), (False, tail)):
+            crossing = (tail != head) & (end >= 0)
+            widths = np.zeros(len(parts), dtype=np.int64)
+            np.add.at(widths, end[crossing], links.capacity[crossing])
+            least = int(widths.min())
+            found = least, min(sorted(parts[i]) for i in np.flatnonzero(widths == least).tolist())
             best[into] = min(best.get(into, found), found)
     return [
         AllreduceBound.of_cut(topology, part, into=into, multicast=multicast)

@@ -29,7 +29,7 @@ from forestcoll.core.partition_bound import best_known_bound
 from forestcoll.core.pipeline import EXPLICIT
 from forestcoll.core.stopwatch import Progress, Stopwatch
 from forestcoll.errors import DisconnectedError
-from forestcoll.in_network.mixing import mirrored
+from forestcoll.in_network.mixing import mirrored, with_used_walks
 from forestcoll.in_network.multicast_nodes import as_gpus, from_spanning
 from forestcoll.in_network.plane_trees import over_planes
 from forestcoll.in_network.pruning import Traffic, multicast, traffic
@@ -132,6 +132,8 @@ def _allreduce(request: Request, progress: Progress | None) -> InNetwork:
 
 
 def _over_planes(best: Allreduce[MulticastForest], planes: Planes) -> Allreduce[MulticastForest]:
+    if planes.is_trivial:
+        return best
     bound = None if best.bound is None else best.bound.over_planes(planes)
     return replace(over_planes(best, planes), bound=bound)
 
@@ -196,7 +198,8 @@ def _fastest_one_way(
     except DisconnectedError:  # some root does not reach every multicast switch
         return plain
     assert isinstance(made, Forest)
-    best = min(plain, from_spanning(made, request.topology), key=lambda one: one.time_s_per_gb)
+    branched = with_used_walks(from_spanning(made, request.topology)).measured()
+    best = min(plain, branched, key=lambda one: one.time_s_per_gb)
     return _claimed(best)
 
 

@@ -19,10 +19,10 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.errors import CapacityOverflowError
-from forestcoll.in_network.numbering import distinct_rows
+from forestcoll.in_network.numbering import distinct, distinct_rows
 from forestcoll.schedule.multicast import MulticastForest, Walks
 
-__all__ = ["mirrored", "mixed", "one_of_each"]
+__all__ = ["mirrored", "mixed", "one_of_each", "with_used_walks"]
 
 
 def mixed(forests: Sequence[MulticastForest], parts: Sequence[Fraction]) -> MulticastForest:
@@ -59,9 +59,8 @@ def mixed(forests: Sequence[MulticastForest], parts: Sequence[Fraction]) -> Mult
         for rank in range(first.topology.num_compute)
     ]
     k = math.gcd(*rooted)
-    walks, number = one_of_each([forest.walks for forest in forests])
-    start = np.cumsum([0, *(len(forest.walks) for forest in forests)])
-    walk = [number[forest.walk + at] for forest, at in zip(forests, start, strict=False)]
+    starts = np.cumsum([0, *(len(forest.walks) for forest in forests)])
+    walk = [forest.walk + np.int32(at) for forest, at in zip(forests, starts, strict=False)]
     counts = [np.diff(forest.first_walk) for forest in forests]
     made = replace(
         first,
@@ -72,11 +71,11 @@ def mixed(forests: Sequence[MulticastForest], parts: Sequence[Fraction]) -> Mult
             [forest.multiplicity * n for n, forest in zip(times, forests, strict=True)]
         ),
         first_walk=np.concatenate([[0], np.cumsum(np.concatenate(counts))]).astype(np.int64),
-        walk=np.concatenate(walk).astype(np.int32),
-        walks=walks,
+        walk=np.concatenate(walk),
+        walks=_joined([forest.walks for forest in forests]),
         optimum=None,
     )
-    return made.measured()
+    return with_used_walks(made).measured()
 
 
 def mirrored(gather: MulticastForest) -> MulticastForest:
@@ -84,20 +83,33 @@ def mirrored(gather: MulticastForest) -> MulticastForest:
     return replace(gather, walks=gather.walks.backwards(), reduction=True, optimum=None)
 
 
-def one_of_each(several: Sequence[Walks]) -> tuple[Walks, npt.NDArray[np.int64]]:
-    """Return the distinct walks of all, and the index of each walk among them."""
-    length = np.concatenate([np.diff(walks.first_node) for walks in several])
-    node = np.concatenate([walks.node for walks in several])
-    first = np.concatenate([[0], np.cumsum(length)])
+def with_used_walks(forest: MulticastForest) -> MulticastForest:
+    """Return the same forest with each walk once, and without walks that no tree takes."""
+    used, walk = distinct(forest.walk)
+    walks, number = one_of_each(forest.walks.taken(used))
+    return replace(forest, walk=number.astype(np.int32)[walk], walks=walks)
+
+
+def _joined(several: Sequence[Walks]) -> Walks:
+    ends = np.cumsum(np.concatenate([np.diff(walks.first_node) for walks in several]))
+    first = np.concatenate([np.zeros(1, dtype=np.int64), ends])
+    return Walks(first, np.concatenate([walks.node for walks in several]))
+
+
+def one_of_each(walks: Walks) -> tuple[Walks, npt.NDArray[np.int64]]:
+    """Return the distinct walks, and the index of each walk among them."""
+    first, node, length = walks.first_node, walks.node, np.diff(walks.first_node)
     number = np.zeros(len(length), dtype=np.int64)
     rows: list[npt.NDArray[np.int32]] = []
-    lengths: list[int] = []
+    lengths: list[npt.NDArray[np.int64]] = []
+    count = 0
     for size in np.flatnonzero(np.bincount(length)).tolist():
         which = np.flatnonzero(length == size)
         table = node[first[which][:, None] + np.arange(size)]
         found, place = distinct_rows(table)
-        number[which] = place + len(lengths)
-        rows.append(found.ravel().astype(np.int32))
-        lengths += [size] * len(found)
-    ends = np.cumsum([0, *lengths], dtype=np.int64)
+        number[which] = place + count
+        rows.append(found.ravel().astype(np.int32, copy=False))
+        lengths.append(np.full(len(found), size))
+        count += len(found)
+    ends = np.cumsum(np.concatenate([np.zeros(1, dtype=np.int64), *lengths]))
     return Walks(ends, np.concatenate([np.zeros(0, dtype=np.int32), *rows])), number

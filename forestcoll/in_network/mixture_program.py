@@ -160,10 +160,9 @@ class MixtureProgram:
 
     def _groups(self) -> tuple[Any, Vector]:
         """Return the links of each class in every shared capacity, and its limit."""
-        topology, shared = self._topology, self._topology.shared
-        place = {(link.tail, link.head): i for i, link in enumerate(topology.links)}
+        shared = self._topology.shared_places
         rows = np.zeros((len(shared), len(self._bandwidth)))
-        for row, group in zip(rows, shared, strict=True):
-            np.add.at(row, self._orbits.link[[place[ends] for ends in group.links]], 1)
-        limits = np.array([float(group.bandwidth_gb_s) / self._scale for group in shared])
+        for row, (places, _) in zip(rows, shared, strict=True):
+            np.add.at(row, self._orbits.link[list(places)], 1)
+        limits = np.array([float(limit) / self._scale for _, limit in shared])
         return compact(rows), limits

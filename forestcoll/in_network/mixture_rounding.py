@@ -98,8 +98,8 @@ def mixture_forest(
 
 def _kinds(topology: Topology, found: Sequence[Ingredient], is_mirrored: bool) -> Iterator[_Kind]:
     """Yield every image of every span."""
-    place = {(link.tail, link.head): i for i, link in enumerate(topology.links)}
-    back = np.array([place.get((e.head, e.tail), 0) for e in topology.links])
+    tail, head = (end.astype(np.int64) for end in topology.link_ends)
+    size, back = len(topology.nodes), topology.reversed_places
     rank = np.array([topology.rank_of.get(v, 0) for v in range(len(topology.nodes))])
     for one in found:
         reduce, gather = one.reduce_gb_s, one.gather_gb_s
@@ -107,8 +107,7 @@ def _kinds(topology: Topology, found: Sequence[Ingredient], is_mirrored: bool) -
             gather = (gather + reduce[back]) / 2
             reduce = gather[back]
         for moves in one.span.images:
-            ends = [(int(moves[e.tail]), int(moves[e.head])) for e in topology.links]
-            links = np.array([place[pair] for pair in ends])
+            links = np.searchsorted(tail * size + head, moves[tail] * size + moves[head])
             gpus = rank[moves[list(topology.compute)]]
             yield _Kind(
                 tuple(sorted(int(moves[v]) for v in one.span.switches)),
@@ -199,8 +198,7 @@ def _on_step(
 
 def _mirror(topology: Topology, rows: list[list[int]]) -> None:
     """Give a link's gather share and its mirror's reduce share the smaller value of the two."""
-    place = {(link.tail, link.head): i for i, link in enumerate(topology.links)}
-    back = [place[e.head, e.tail] for e in topology.links]
+    back = topology.reversed_places.tolist()
     for i in range(0, len(rows), 2):
         gather, reduce = rows[i], rows[i + 1]
         rows[i] = [min(one, reduce[b]) for one, b in zip(gather, back, strict=True)]
@@ -210,15 +208,12 @@ def _mirror(topology: Topology, rows: list[list[int]]) -> None:
 def _most(topology: Topology, weights: Sequence[int], gather: Sequence[int]) -> Fraction:
     """Return a bound on the rate, in steps: each GPU must receive all data rooted elsewhere."""
     into = [0] * len(topology.nodes)
-    for link, share in zip(topology.links, gather, strict=True):
-        into[link.head] += share
-    total, bound = sum(weights), Fraction(0)
-    rates = [
-        Fraction(into[v] * total, total - own)
-        for v, own in zip(topology.compute, weights, strict=True)
-        if own < total
-    ]
-    return min(rates, default=bound)
+    for head, share in zip(topology.link_ends[1].tolist(), gather, strict=True):
+        into[head] += share
+    total = sum(weights)
+    received = {(into[v], own) for v, own in zip(topology.compute, weights, strict=True)}
+    rates = [Fraction(most * total, total - own) for most, own in received if own < total]
+    return min(rates, default=Fraction(0))
 
 
 def _whole(
@@ -230,7 +225,9 @@ def _whole(
     step: Fraction,
     is_mirrored: bool,
 ) -> _Whole | None:
-    spanned = replace(as_gpus(topology, kind.switches), shared=())  # the mixture keeps to these
+    wide = as_gpus(topology, kind.switches)
+    # The mixture keeps to shared capacities.
+    spanned = wide.like(wide.name, wide.nodes, wide.columns, shared=())
     trim_to_balance(spanned, gather)
     trim_to_balance(spanned, reduce, reduction=True)
     networks = [with_bandwidths(spanned, share, step) for share in (reduce, gather)]

@@ -16,8 +16,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.in_network.numbering import distinct
-from forestcoll.in_network.pruning import multicast
+from forestcoll.in_network.pruning import pruned
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.topology.model import NodeKind, Topology
@@ -41,7 +40,7 @@ def as_gpus(topology: Topology, switches: Collection[int] | None = None) -> Topo
         else node
         for v, node in enumerate(topology.nodes)
     )
-    return topology.like(topology.name, nodes, topology.links, shared=topology.shared)
+    return topology.like(topology.name, nodes, topology.columns, shared=topology.shared)
 
 
 def from_spanning(forest: Forest, topology: Topology) -> MulticastForest:
@@ -51,25 +50,27 @@ def from_spanning(forest: Forest, topology: Topology) -> MulticastForest:
     ----------
     forest : Forest
         Roots are GPUs of the topology.
+
+    Returns
+    -------
+    MulticastForest
+        With the walks and the congestion that :func:`.pruning.pruned` gives.
     """
-    spanning = multicast(forest)
+    spanning = pruned(forest)
     needed = _needed(spanning, topology)
-    batch = np.repeat(np.arange(spanning.num_batches), np.diff(spanning.first_walk))
-    counts = np.bincount(batch[needed], minlength=spanning.num_batches)
-    used, walk = distinct(spanning.walk[needed])
-    place = np.array(forest.topology.compute)[spanning.root]
+    upto = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(needed)])
+    rank = np.zeros(len(topology.nodes), dtype=np.int32)
+    rank[list(topology.compute)] = np.arange(topology.num_compute)
     weight = dict(zip(forest.topology.compute, forest.weights, strict=True))
-    kept = replace(
+    return replace(
         spanning,
         topology=topology,
-        root=np.array([topology.rank_of[node] for node in place.tolist()], dtype=np.int32),
-        first_walk=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
-        walk=walk.astype(np.int32),
-        walks=spanning.walks.taken(used.astype(np.int64)),
+        root=rank[np.array(forest.topology.compute)[spanning.root]],
+        first_walk=upto[spanning.first_walk],
+        walk=spanning.walk[needed],
         weights=tuple(weight[node] for node in topology.compute),
         optimum=None,
     )
-    return kept.measured()
 
 
 def _needed(spanning: MulticastForest, topology: Topology) -> npt.NDArray[np.bool_]:
@@ -77,13 +78,14 @@ def _needed(spanning: MulticastForest, topology: Topology) -> npt.NDArray[np.boo
     size = len(topology.nodes)
     batch = np.repeat(np.arange(spanning.num_batches), np.diff(spanning.first_walk))
     near, far = spanning.ends()
-    entry, above = batch * size + far[spanning.walk], batch * size + near[spanning.walk]
     is_gpu = np.array([not node.is_switch for node in topology.nodes])
-    needed: npt.NDArray[np.bool_] = is_gpu[far[spanning.walk]]
-    while True:
-        passes_on = np.zeros(spanning.num_batches * size, dtype=bool)
-        passes_on[above[needed]] = True
-        wanted = passes_on[entry] & ~needed
-        if not wanted.any():
-            return needed
-        needed = needed | wanted
+    needed: npt.NDArray[np.bool_] = is_gpu[far][spanning.walk]
+    into_switch = np.flatnonzero(~needed)
+    entry = batch[into_switch] * size + far[spanning.walk[into_switch]]
+    passes_on = np.zeros(spanning.num_batches * size, dtype=bool)
+    new = np.flatnonzero(needed & ~is_gpu[near][spanning.walk])  # out of switches
+    while len(new):
+        passes_on[batch[new] * size + near[spanning.walk[new]]] = True
+        new = into_switch[passes_on[entry] & ~needed[into_switch]]
+        needed[new] = True
+    return needed

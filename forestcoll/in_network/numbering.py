@@ -47,17 +47,10 @@ def distinct_rows(table: _Ints) -> tuple[_Ints, npt.NDArray[np.int64]]:
     >>> [array.tolist() for array in distinct_rows(np.array([[1, 0], [0, 3], [1, 0]]))]
     [[[0, 3], [1, 0]], [1, 0, 1]]
     """
-    rows, width = table.shape
+    place = np.zeros(len(table), dtype=np.int64)
     base = int(table.max(initial=0)) + 1
-    if not rows or base**width >= 2**63:
-        found, place = np.unique(table, axis=0, return_inverse=True)
-        return found, place.reshape(-1).astype(np.int64)
-    code = np.zeros(rows, dtype=np.int64)
-    for column in table.T:
-        code = code * base + column
-    codes, place = distinct(code)
-    columns = []
-    for _ in range(width):
-        codes, column = np.divmod(codes, base)
-        columns.append(column)
-    return np.stack(columns[::-1], axis=1).astype(table.dtype), place
+    for column in table.T:  # numbers of distinct beginnings stay small, whatever the width
+        place = distinct(place * base + column)[1]
+    member = np.zeros(int(place.max(initial=-1)) + 1, dtype=np.int64)
+    member[place] = np.arange(len(table))
+    return table[member], place

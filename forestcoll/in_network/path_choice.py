@@ -54,7 +54,6 @@ class PathChoice:
         routes = forest.routes
         carried = exact(routes.multiplicity, len(routes.multiplicity))
         self._upto = np.concatenate([np.zeros(1, dtype=carried.dtype), np.cumsum(carried)])
-        self._place = np.zeros(forest.parent.shape, dtype=carried.dtype)
         self._is_single = bool((np.diff(routes.first_path) == 1).all())
         cuts = self._lay_out(forest)
         cuts |= {(batch, 0) for batch in range(forest.num_batches)}
@@ -75,29 +74,31 @@ class PathChoice:
         Places number the trees of all links one after the other; paths are numbered the same way.
         Where every link has a single path, places are the paths themselves.
         """
-        batch, rank = np.nonzero(forest.parent >= 0)
-        link = _links(forest, batch, rank)
+        links, known = _links(forest), len(forest.routes.tail)
         if self._is_single:  # the number of an edge's path is the number of its link
-            carried = np.zeros(len(forest.routes.tail), dtype=self._upto.dtype)
-            np.add.at(carried, link, forest.multiplicity[batch].astype(carried.dtype))
-            _check_totals(forest, self._upto, np.cumsum(carried))
-            self._place[batch, rank] = link
+            carried = np.zeros(known + 1, dtype=self._upto.dtype)
+            trees = forest.multiplicity.astype(carried.dtype, copy=False)
+            np.add.at(carried, links.reshape(-1), np.repeat(trees, links.shape[1]))
+            _check_totals(forest, self._upto, np.cumsum(carried[:-1]))
+            self._place = links
             return set()
         # numpy sorts 16-bit integers by their digits, in linear time.
-        few = len(forest.routes.tail) <= 2**16
+        edge = np.flatnonzero(links < known)
+        link, few = links.reshape(-1)[edge], known <= 2**16
         order = np.argsort(link.astype(np.uint16) if few else link, kind="stable")
-        batch, rank, link = batch[order], rank[order], link[order]
-        trees = forest.multiplicity[batch].astype(self._upto.dtype)
+        edge, link = edge[order], link[order]
+        trees = np.repeat(forest.multiplicity, links.shape[1])[edge].astype(self._upto.dtype)
         end = np.cumsum(trees)
-        last = np.searchsorted(link, np.arange(len(forest.routes.tail)), side="right")
+        last = np.searchsorted(link, np.arange(known), side="right")
         _check_totals(forest, self._upto, np.append(np.zeros(1, dtype=end.dtype), end)[last])
-        self._place[batch, rank] = end - trees
-        near = np.searchsorted(self._upto, end - trees, side="right")
+        start = end - trees
+        self._place = np.zeros(links.shape, dtype=end.dtype)
+        self._place.reshape(-1)[edge] = start
+        near = np.searchsorted(self._upto, start, side="right")
         far = np.searchsorted(self._upto, end, side="left")
-        cut = np.flatnonzero(far > near)
         return {
-            (int(batch[e]), int(self._upto[path] - (end[e] - trees[e])))
-            for e in cut.tolist()
+            (int(edge[e]) // links.shape[1], int(self._upto[path] - start[e]))
+            for e in np.flatnonzero(far > near).tolist()
             for path in range(int(near[e]), int(far[e]))
         }
 
@@ -105,7 +106,7 @@ class PathChoice:
         """Return the path of each rank's edge in some parts; entries of roots have no meaning."""
         place = self._place[self.batch[start:stop]]
         if self._is_single:
-            return place.astype(np.int64)
+            return place
         place = place + self._offset[start:stop, None]
         return np.searchsorted(self._upto, place, side="right") - 1
 
@@ -116,16 +117,19 @@ class PathChoice:
             yield start, min(start + rows, len(self))
 
 
-def _links(forest: Forest, batch: _Exact, rank: _Exact) -> npt.NDArray[np.int64]:
-    """Return the logical link of each edge, given its batch and its child rank."""
+def _links(forest: Forest) -> npt.NDArray[np.int64]:
+    """Return the logical link of each rank's edge in each batch; of roots, one more than known."""
     routes, ranks = forest.routes, forest.topology.num_compute
-    above = forest.parent[batch, rank].astype(np.int64)
-    tail, head = (rank, above) if forest.reduction else (above, rank)
-    known = np.full(ranks * ranks, -1, dtype=np.int64)
+    known = np.full(ranks * ranks + 1, -1, dtype=np.int64)
     known[routes.tail.astype(np.int64) * ranks + routes.head] = np.arange(len(routes.tail))
-    place = known[tail * ranks + head]
+    known[-1] = len(routes.tail)
+    above, rank = forest.parent.astype(np.int64), np.arange(forest.parent.shape[1])
+    ends = rank * ranks + above if forest.reduction else above * ranks + rank
+    ends[above < 0] = ranks * ranks
+    place: npt.NDArray[np.int64] = known[ends]
     if (edge := first(place < 0)) is not None:
-        _refuse(forest, int(tail[edge]), int(head[edge]), "has no path, but a tree uses it")
+        tail, head = divmod(int(ends.flat[edge]), ranks)
+        _refuse(forest, tail, head, "has no path, but a tree uses it")
     return place
 
 

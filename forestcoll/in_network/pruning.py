@@ -30,8 +30,7 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.in_network.mixing import mirrored, one_of_each
-from forestcoll.in_network.numbering import distinct
+from forestcoll.in_network.mixing import mirrored, one_of_each, with_used_walks
 from forestcoll.in_network.path_choice import PathChoice
 from forestcoll.problem.optimum import Optimum
 from forestcoll.schedule.allreduce import Allreduce
@@ -42,7 +41,7 @@ from forestcoll.topology.describe import LinkClass, decimal, link_classes, link_
 from forestcoll.topology.model import Link
 from forestcoll.topology.symmetry.parallel_planes import Planes, unmerged
 
-__all__ = ["Traffic", "multicast", "traffic"]
+__all__ = ["Traffic", "multicast", "pruned", "traffic"]
 
 _BLOCK_ENTRIES = 2**20  # GPUs of batches that are processed together
 
@@ -87,11 +86,11 @@ def multicast(
     the paths as they are; it does not search for the least set of hops, a Steiner tree.
     """
     if isinstance(schedule, Allreduce):
-        gather = _multicast(schedule.gather)
-        both = mirrored(gather) if _are_mirrored(schedule) else _multicast(schedule.reduce), gather
+        gather = multicast(schedule.gather)
+        both = mirrored(gather) if _are_mirrored(schedule) else multicast(schedule.reduce), gather
         marked = any(node.multicast for node in schedule.topology.nodes)
         return Allreduce(*both, None if marked else schedule.bound, schedule.remark)
-    return _multicast(schedule)
+    return with_used_walks(pruned(schedule)).measured()
 
 
 def _are_mirrored(schedule: Allreduce[Forest]) -> bool:
@@ -101,9 +100,16 @@ def _are_mirrored(schedule: Allreduce[Forest]) -> bool:
     return same and topology.reversed() == topology
 
 
-def _multicast(forest: Forest) -> MulticastForest:
+def pruned(forest: Forest) -> MulticastForest:
+    """Prune one forest as :func:`multicast` does, with the congestion that it had before.
+
+    Its walks are those of all paths: some may have no tree, and some may be equal
+    (:func:`.mixing.with_used_walks`).
+    """
     choice, pieces = PathChoice(forest), _Pieces(forest)
     depths = forest.depths()
+    if depths.shape[1] < 2**15:
+        depths = depths.astype(np.int16)  # numpy sorts them by their digits, in linear time
     rows, counts = [np.zeros(0, dtype=np.int64)], [np.zeros(1, dtype=np.int64)]
     for start, stop in choice.blocks(_BLOCK_ENTRIES):
         order = np.argsort(depths[choice.batch[start:stop]], axis=1, kind="stable")[:, 1:]
@@ -111,8 +117,7 @@ def _multicast(forest: Forest) -> MulticastForest:
         kept = pieces.kept(path)
         rows.append(pieces.walk_of(path.ravel(), kept.ravel()))
         counts.append(kept.sum(axis=1, dtype=np.int64))
-    used, walk = distinct(np.concatenate(rows))
-    result = MulticastForest(
+    return MulticastForest(
         topology=forest.topology,
         method=forest.method,
         k=forest.k,
@@ -120,13 +125,12 @@ def _multicast(forest: Forest) -> MulticastForest:
         root=forest.root[choice.batch].astype(np.int32),
         multiplicity=choice.multiplicity,
         first_walk=np.cumsum(np.concatenate(counts)),
-        walk=walk.astype(np.int32),
-        walks=pieces.walks(used),
+        walk=np.concatenate(rows).astype(np.int32),
+        walks=pieces.walks,
         optimum=_claim(forest),
         weights=forest.weights,
         reduction=forest.reduction,
     )
-    return result.measured()
 
 
 def _claim(forest: Forest) -> Optimum | None:
@@ -158,9 +162,12 @@ class _Pieces:
         stop[first[:-1]] = stop[first[1:] - 1] = True
         at = np.flatnonzero(stop)
         joined = path[at[:-1]] == path[at[1:]]
-        self._walks, self._walk = _cut(node, at[:-1][joined], at[1:][joined] + 1)
         pieces = np.bincount(path[at[:-1]][joined], minlength=len(length))
         self._end = np.cumsum(pieces)
+        if (pieces == 1).all():  # as where no path passes a multicast switch
+            self._walks, self._walk = Walks(first, node), np.arange(len(pieces))
+        else:
+            self._walks, self._walk = _cut(node, at[:-1][joined], at[1:][joined] + 1)
         self._inner = self._between(copies, node[at[1:][joined]], pieces)
 
     def _between(self, copies: _Ints, head: _Ints, pieces: _Ints) -> _Ints:
@@ -196,14 +203,16 @@ class _Pieces:
 
     def walk_of(self, path: _Ints, kept: _Ints) -> npt.NDArray[np.int64]:
         """Return the walks of the last ``kept`` pieces of each path."""
+        if (kept == 1).all():
+            return self._walk[self._end - 1][path]
         upto = np.cumsum(kept)
         piece = np.repeat(self._end[path] - upto, kept) + np.arange(upto[-1] if len(upto) else 0)
         walk: npt.NDArray[np.int64] = self._walk[piece]
         return walk
 
-    def walks(self, used: _Ints) -> Walks:
-        walks = self._walks.taken(used)
-        return walks.backwards() if self._reversed else walks
+    @property
+    def walks(self) -> Walks:
+        return self._walks.backwards() if self._reversed else self._walks
 
 
 def _cut(node: _Ints, start: _Ints, stop: _Ints) -> tuple[Walks, npt.NDArray[np.int64]]:
@@ -211,7 +220,7 @@ def _cut(node: _Ints, start: _Ints, stop: _Ints) -> tuple[Walks, npt.NDArray[np.
     first = np.concatenate([[0], np.cumsum(stop - start)]).astype(np.int64)
     row = np.repeat(np.arange(len(start)), stop - start)
     entries = start[row] + np.arange(first[-1]) - first[row]
-    return one_of_each([Walks(first, node[entries].astype(np.int32))])
+    return one_of_each(Walks(first, node[entries].astype(np.int32)))
 
 
 def _without_loops(first: _Ints, node: _Ints, copies: _Ints) -> tuple[_Ints, _Ints]:

@@ -32,9 +32,10 @@ between GPUs, each way (:meth:`AllreduceBound.of_cut`).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,9 @@ __all__ = ["AllreduceBound", "Potential", "PricedSet"]
 
 _OPEN_RUNS = 128
 """Number of runs of disjoint sets that a further set may join: more than the GPUs of most boxes."""
+
+_FEW_NODES = 4
+"""Of a set whose links are priced one by one: sets that share a switch would be a run each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,10 +204,10 @@ def _least_cover(
     topology: Topology, sets: tuple[PricedSet, ...], multicast: bool, weights: tuple[int, ...]
 ) -> Fraction:
     """Return c: the least sum, over all roots, of the prices of the sets without that root."""
-    unit = math.lcm(*{p.denominator for one in sets for p in (one.gather, one.reduce)})
+    unit, prices = _in_units(sets)
     inside, whole = [0] * len(topology.nodes), 0
     for one in sets:
-        price = _whole(one.gather, unit) + _whole(one.reduce, unit)
+        price = prices[id(one.gather)] + prices[id(one.reduce)]
         whole += price
         for node in one.nodes:
             inside[node] += price
@@ -225,19 +229,18 @@ def _paid(
 ) -> Fraction:
     """Return what links and shared capacities cost, in whole units of prices and bandwidths."""
     priced: tuple[PricedSet | Potential, ...] = (*sets, *potentials)
-    prices = [price for one in priced for price in (one.gather, one.reduce)]
-    prices += [one.price for one in shared]
-    unit = math.lcm(*{price.denominator for price in prices})
-    most = sum(_whole(price, unit) for price in prices)
+    unit, prices = _in_units(priced, shared)
+    most = sum(prices[id(one.gather)] + prices[id(one.reduce)] for one in priced)
+    most += sum(prices[id(one.price)] for one in shared)
     kind = np.dtype(
         np.int64 if most < 2**62 else object
     )  # Python integers where sums might overflow
     links = topology.integer_capacities
-    into, out = _crossed(topology, sets, unit, kind)
+    into, out = _crossed(topology, sets, prices, kind)
     gather, reduce = np.zeros((2, len(topology.nodes)), dtype=kind)
     for held in potentials:
-        gather[held.switch] = _whole(held.gather, unit)
-        reduce[held.switch] = _whole(held.reduce, unit)
+        gather[held.switch] = prices[id(held.gather)]
+        reduce[held.switch] = prices[id(held.reduce)]
     into += gather[links.head] - gather[links.tail]
     out -= reduce[links.head] - reduce[links.tail]
     limits = Fraction(0)
@@ -252,22 +255,44 @@ def _paid(
 
 
 def _crossed(
-    topology: Topology, sets: tuple[PricedSet, ...], unit: int, kind: np.dtype[Any]
+    topology: Topology, sets: tuple[PricedSet, ...], prices: dict[int, int], kind: np.dtype[Any]
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     """Return the prices of the sets that each link enters, and of those that it leaves."""
     links = topology.integer_capacities
-    into, out = np.zeros((2, len(links.tail)), dtype=kind)
-    for run in _disjoint(topology, sets):
+    few = [one for one in sets if len(one.nodes) <= _FEW_NODES]
+    into, out = _crossed_one_by_one(topology, few, prices, kind)
+    for run in _disjoint(topology, [one for one in sets if len(one.nodes) > _FEW_NODES]):
+        number = np.arange(len(run))
+        nodes, complemented, held = zip(*run, strict=True)
         part = np.full(len(topology.nodes), len(run))
+        part[np.concatenate(nodes)] = np.repeat(number, list(map(len, nodes)))
         gather, reduce = np.zeros((2, 2, len(run) + 1), dtype=kind)  # the last: outside all sets
-        for number, (nodes, complemented, one) in enumerate(run):
-            part[nodes] = number
-            gather[complemented, number] = _whole(one.gather, unit)
-            reduce[complemented, number] = _whole(one.reduce, unit)
+        gather[complemented, number] = [prices[id(one.gather)] for one in held]
+        reduce[complemented, number] = [prices[id(one.reduce)] for one in held]
         tail, head = part[links.tail], part[links.head]
         apart = tail != head
         into += apart * (gather[0, head] + gather[1, tail])
         out += apart * (reduce[0, tail] + reduce[1, head])
+    return into, out
+
+
+def _crossed_one_by_one(
+    topology: Topology, sets: Sequence[PricedSet], prices: dict[int, int], kind: np.dtype[Any]
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Return the same for small sets: the prices at an end of each link, but for links inside."""
+    gather, reduce = [0] * len(topology.nodes), [0] * len(topology.nodes)
+    for one in sets:
+        for node in one.nodes:
+            gather[node] += prices[id(one.gather)]
+            reduce[node] += prices[id(one.reduce)]
+    tail, head = topology.link_ends
+    into, out = np.array(gather, dtype=kind)[head], np.array(reduce, dtype=kind)[tail]
+    place = {ends: i for i, ends in enumerate(zip(tail.tolist(), head.tolist(), strict=True))}
+    for one in sets:
+        for ends in permutations(one.nodes, 2):
+            if (link := place.get(ends)) is not None:
+                into[link] -= prices[id(one.gather)]
+                out[link] -= prices[id(one.reduce)]
     return into, out
 
 
@@ -281,22 +306,34 @@ def _disjoint(
     it is disjoint from.
     """
     runs: list[list[tuple[npt.NDArray[Any], int, PricedSet]]] = []
-    held: list[int] = []  # the nodes of each run, as bits
+    held: list[int] = []  # the nodes of each run, a byte each
     for one in sets:
-        inside = np.zeros(len(topology.nodes), dtype=bool)
-        inside[list(one.nodes)] = True
-        complemented = int(2 * len(one.nodes) > len(inside))
-        if complemented:
-            inside = ~inside
-        bits = int.from_bytes(np.packbits(inside).tobytes(), "big")
+        complemented = int(2 * len(one.nodes) > len(topology.nodes))
+        inside = bytearray([complemented]) * len(topology.nodes)
+        for node in one.nodes:
+            inside[node] = 1 - complemented
+        bits = int.from_bytes(inside, "big")
         first = max(0, len(runs) - _OPEN_RUNS)
         at = next((i for i in range(first, len(runs)) if not held[i] & bits), len(runs))
         if at == len(runs):
             runs.append([])
             held.append(0)
         held[at] |= bits
-        runs[at].append((np.flatnonzero(inside), complemented, one))
+        runs[at].append((np.frombuffer(inside, dtype=bool).nonzero()[0], complemented, one))
     return runs
+
+
+def _in_units(
+    priced: Iterable[PricedSet | Potential], shared: Iterable[SharedPrice] = ()
+) -> tuple[int, dict[int, int]]:
+    """Return a unit, and each price in parts of it, by the identity of its Fraction.
+
+    The many images of a cut share their Fractions.
+    """
+    few = {id(price): price for one in priced for price in (one.gather, one.reduce)}
+    few |= {id(one.price): one.price for one in shared}
+    unit = math.lcm(*(price.denominator for price in few.values()))
+    return unit, {key: _whole(price, unit) for key, price in few.items()}
 
 
 def _whole(price: Fraction, unit: int) -> int:

@@ -25,7 +25,7 @@ def collective_of(weights: Sequence[int], reduction: bool) -> str:
     >>> collective_of((1, 1, 1), False), collective_of((0, 1, 0), True)
     ('allgather', 'reduce')
     """
-    rooted = sum(weight > 0 for weight in weights)
+    rooted = len(weights) - weights.count(0)
     if rooted == 1 and len(weights) > 1:
         return "reduce" if reduction else "broadcast"
     return "reduce-scatter" if reduction else "allgather"

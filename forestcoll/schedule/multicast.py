@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -150,6 +151,13 @@ class MulticastForest(TreeFlow):
         counted : bool array, one entry an entry of ``walk``, optional
             Which walks of which batches to count; all if not given.
         """
+        return self._all_loads if counted is None else self._loads(counted)
+
+    @cached_property
+    def _all_loads(self) -> tuple[int, ...]:
+        return self._loads(None)
+
+    def _loads(self, counted: npt.NDArray[np.bool_] | None) -> tuple[int, ...]:
         size, (tail, head) = len(self.topology.nodes), self.topology.link_ends
         trees = exact(self.multiplicity, len(self.walk))
         amount = np.repeat(trees, np.diff(self.first_walk))
@@ -158,7 +166,13 @@ class MulticastForest(TreeFlow):
         node = self.walks.node.astype(np.int64)
         inside = np.delete(np.arange(len(node)), self.walks.first_node[1:] - 1)
         known = tail.astype(np.int64) * size + head  # sorted, as the links are
-        place = np.searchsorted(known, node[inside] * size + node[inside + 1])
+        hops = node[inside] * size + node[inside + 1]
+        if size * size <= len(hops):  # then a table of all pairs is faster than searches
+            table = np.zeros(size * size, dtype=np.int64)
+            table[known] = np.arange(len(known))
+            place = table[hops]
+        else:
+            place = np.searchsorted(known, hops)
         over = exact(over, len(inside))
         load = np.zeros(len(known), dtype=over.dtype)
         np.add.at(load, place, np.repeat(over, np.diff(self.walks.first_node) - 1))
@@ -196,7 +210,9 @@ class MulticastForest(TreeFlow):
         found = [Fraction(load * under, width) for width, load in most.items()]
         for members, limit in self.topology.shared_places:
             found.append(sum(loads[i] for i in members) / limit)
-        return replace(self, congestion=max(found, default=Fraction(0)) or self.congestion)
+        made = replace(self, congestion=max(found, default=Fraction(0)) or self.congestion)
+        vars(made)["_all_loads"] = loads
+        return made
 
     def depths(self, *, links: bool = False) -> npt.NDArray[np.int32]:
         """Walks from the root to the far end of each walk, one entry an entry of ``walk``.

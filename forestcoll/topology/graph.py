@@ -387,6 +387,14 @@ class NetworkGraph:
         return self._reversed
 
     @cached_property
+    def reversed_places(self) -> npt.NDArray[np.int64]:
+        """The place here of each link of the reversed network.
+
+        Where that is the same network, this is the place of the reverse of each link.
+        """
+        return np.lexsort(self.link_ends)
+
+    @cached_property
     def _reversed(self) -> Self:
         """The reversed network: cached, and not checked again, as every reduction needs it."""
         # Reversal changes the order of the links: place i here is not place i there.

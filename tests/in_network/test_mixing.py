@@ -8,7 +8,7 @@ import pytest
 
 from forestcoll import generate, load_topology, verify
 from forestcoll.errors import CapacityOverflowError
-from forestcoll.in_network.mixing import mirrored, mixed, one_of_each
+from forestcoll.in_network.mixing import mirrored, mixed, one_of_each, with_used_walks
 from forestcoll.in_network.pruning import multicast
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.multicast import MulticastForest, Walks
@@ -51,12 +51,24 @@ def test_a_mirror_image_is_the_reduction_over_the_same_trees() -> None:
 
 
 def test_walks_are_kept_once() -> None:
-    one = Walks(np.array([0, 2, 5]), np.array([0, 1, 0, 2, 1], dtype=np.int32))
-    two = Walks(np.array([0, 3, 5]), np.array([0, 2, 1, 1, 0], dtype=np.int32))
-    walks, number = one_of_each([one, two])
+    node = np.array([0, 1, 0, 2, 1, 0, 2, 1, 1, 0], dtype=np.int32)
+    walks, number = one_of_each(Walks(np.array([0, 2, 5, 8, 10]), node))
     assert len(walks) == 3
     assert [walks.nodes(i) for i in number.tolist()] == [(0, 1), (0, 2, 1), (0, 2, 1), (1, 0)]
     assert [walks.backwards().nodes(i) for i in number[:2].tolist()] == [(1, 0), (1, 2, 0)]
+
+
+def test_walks_of_no_tree_and_equal_walks_are_left_out() -> None:
+    """A walk without trees comes first, and a copy of another last."""
+    forest = box()
+    walks = forest.walks
+    node = np.concatenate([[3, 5, 4], walks.node, walks.node[:2]]).astype(np.int32)
+    first = np.concatenate([[0], walks.first_node + 3, [3 + len(walks.node) + 2]])
+    walk = forest.walk + 1
+    walk[forest.walk == 0] = len(walks) + 1
+    loose = replace(forest, walk=walk, walks=Walks(first, node))
+    assert with_used_walks(loose) == forest
+    assert mixed([loose], [Fraction(1)]).walks == walks
 
 
 def test_more_trees_than_can_be_counted_are_refused() -> None:

@@ -3,8 +3,10 @@
 from dataclasses import replace
 from fractions import Fraction
 
+from forestcoll.in_network.mixing import with_used_walks
 from forestcoll.in_network.multicast_nodes import as_gpus, from_spanning
 from forestcoll.schedule import Forest, verify
+from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.topology import NodeKind, Topology, load_topology
 from tests.in_network.multicast_switches import marked, walks
 from tests.schedule.made import hand
@@ -14,6 +16,10 @@ def star(marks: str = "wx") -> Topology:
     """GPUs a, b and c on switches w and x, 6 GB/s."""
     links = [(gpu, switch, 6) for gpu in "abc" for switch in "wx"]
     return marked(hand.topology("star", "abc", "wx", links), marks)
+
+
+def branched(forest: Forest, net: Topology) -> MulticastForest:
+    return with_used_walks(from_spanning(forest, net)).measured()
 
 
 def spanning(net: Topology, edges: list[tuple[int, int]], paths: list[str]) -> Forest:
@@ -37,9 +43,7 @@ def test_marked_switches_become_gpus_in_place() -> None:
 def test_a_tree_that_branches_at_a_switch_is_physical() -> None:
     """A -> w -> b and c; the branch to x serves nobody and goes; a tree over 6 GB/s: 1/6."""
     net = star()
-    made = from_spanning(
-        spanning(net, [(0, 3), (3, 1), (3, 2), (2, 4)], ["aw", "wb", "wc", "cx"]), net
-    )
+    made = branched(spanning(net, [(0, 3), (3, 1), (3, 2), (2, 4)], ["aw", "wb", "wc", "cx"]), net)
     assert walks(made) == ["aw", "wb", "wc"]
     assert (made.topology, made.weights, made.root.tolist()) == (net, (1, 0, 0), [0])
     assert made.congestion == Fraction(1, 6)
@@ -50,7 +54,7 @@ def test_a_branch_that_leads_to_a_gpu_in_the_end_is_kept() -> None:
     """A -> w -> b -> x -> c: x is needed for c."""
     net = star()
     edges = [(0, 3), (3, 1), (1, 4), (4, 2)]
-    made = from_spanning(spanning(net, edges, ["aw", "wb", "bx", "xc"]), net)
+    made = branched(spanning(net, edges, ["aw", "wb", "bx", "xc"]), net)
     assert walks(made) == ["aw", "wb", "bx", "xc"]
 
 
@@ -66,6 +70,6 @@ def test_roots_keep_their_places_among_the_gpus() -> None:
         k=1,
         congestion=1,
     )
-    found = from_spanning(replace(made, weights=(0, 1, 0, 0)), net)
+    found = branched(replace(made, weights=(0, 1, 0, 0)), net)
     assert (found.root.tolist(), found.weights) == ([0], (1, 0, 0))
     assert verify(found).deliveries == 2

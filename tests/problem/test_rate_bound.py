@@ -113,6 +113,17 @@ def test_room_counts_the_given_loads():
     assert of_the_fan().room([3] + [0] * 6, []) == 1
 
 
+def test_the_rate_is_the_room_of_all_bandwidths() -> None:
+    """By cuts and switches, and with shared capacities."""
+    for bound in (of_the_fan(), of_the_wires()):
+        net = bound.topology
+        room = bound.room(
+            [link.bandwidth_gb_s for link in net.links],
+            [group.bandwidth_gb_s for group in net.shared],
+        )
+        assert bound.inverse_rate == bound.covered / room
+
+
 def test_words_name_all_that_has_a_price():
     lines = of_the_fan().in_words()
     assert lines == [

@@ -112,6 +112,8 @@ def test_weights_are_whole_without_a_common_divisor() -> None:
     assert whole_weights(ring, ["1/2", 0, "0.75"]) == (2, 0, 3)
     assert whole_weights(ring, {"gpu2": 90, "gpu0": 60, "gpu1": 0}) == (2, 0, 3)
     assert whole_weights(ring, None) == (1, 1, 1)
+    assert whole_weights(ring, [60, 0, 90]) == whole_weights(ring, [Fraction(2), 0, 3]) == (2, 0, 3)
+    assert whole_weights(ring, [2**70, 2**71, 0]) == (1, 2, 0)
 
 
 @pytest.mark.parametrize(

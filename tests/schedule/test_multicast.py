@@ -1,6 +1,8 @@
 """Physical trees: their walks, loads and tree_depths, by hand."""
 
 from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -35,6 +37,33 @@ def test_a_multicast_switch_carries_each_tree_once(reduction: bool) -> None:
         assert (load[gpu, W], load[W, gpu]) == ((3, 1) if reduction else (1, 3))
         assert load[gpu, X] == load[X, gpu] == 0
     assert forest.loads(np.zeros(len(forest.walk), dtype=np.bool_)) == (0,) * len(links)
+
+
+def test_loads_are_those_of_the_hops_one_by_one() -> None:
+    """Few walks, whose links are searched for, and copies of them, for which a table is smaller."""
+    forest = star()
+    links = [(link.tail, link.head) for link in forest.topology.links]
+    for copies in (1, 30):
+        walks, which = len(forest.walks), np.tile(np.arange(len(forest.walks)), copies)
+        last = (forest.walk + (copies - 1) * walks).astype(np.int32)
+        many = replace(forest, walks=forest.walks.taken(which), walk=last)
+        found = dict.fromkeys(links, 0)
+        for tree in many.trees():
+            for nodes in tree.walks:
+                for ends in pairwise(nodes):
+                    found[ends] += tree.multiplicity
+        assert many.loads() == tuple(found.values())
+
+
+def test_a_measured_forest_has_its_own_loads() -> None:
+    """Its congestion is that of the busiest link: three trees over the bandwidth."""
+    forest = replace(star(), congestion=Fraction(1))
+    made = forest.measured()
+    assert made.loads() == replace(made).loads() == forest.loads()
+    assert made.congestion == max(
+        load / link.bandwidth_gb_s
+        for load, link in zip(made.loads(), made.topology.links, strict=True)
+    )
 
 
 def test_loads_beyond_64_bits_are_exact() -> None:

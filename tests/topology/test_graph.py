@@ -47,6 +47,25 @@ def test_capacities_turn_round_as_the_network_does(spec):
     assert turned.tail.tolist() != topology.integer_capacities.tail.tolist()
 
 
+def test_links_of_the_reversed_network_have_a_place_here() -> None:
+    """In a network that is its own reverse, that is the place of the reverse of each link."""
+    for net in (
+        load_topology("dgx_h100:boxes=2"),
+        load_topology("ring:nodes=4,bidirectional=false"),
+    ):
+        (tail, head), reversed_net = net.link_ends, net.reversed()
+        assert reversed_net.link_ends[0].tolist() == head[net.reversed_places].tolist()
+        assert reversed_net.link_ends[1].tolist() == tail[net.reversed_places].tolist()
+
+
+def test_a_network_like_another_has_links_in_either_form() -> None:
+    net = load_topology("dgx_h100:boxes=2")
+    one = net.like("other", net.nodes, net.links, shared=())
+    two = net.like("other", net.nodes, net.columns, shared=())
+    assert one == two == replace(net, name="other")
+    assert one.links == two.links
+
+
 def test_equal_networks_have_one_hash():
     """A network and its copy by another way, links in another order, are one key."""
     topology = mi250(2)

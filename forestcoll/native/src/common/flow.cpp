@@ -4,6 +4,7 @@
 #include <bit>
 #include <functional>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "forestcoll/common/errors.hpp"
@@ -497,17 +498,18 @@ class SourceSearch {
   }
 
   void close(NodeId root) {
-    std::vector<NodeId> members;
+    auto first = stack_.end();
     do {
-      members.push_back(stack_.back());
-      component_[members.back()] = components_;
-      stack_.pop_back();
-    } while (members.back() != root);
-    if (!is_entered(members)) sources_.push_back(std::move(members));
+      component_[*--first] = components_;
+    } while (*first != root);
+    // Few components are sources, so only those are copied.
+    const std::span<const NodeId> members(first, stack_.end());
+    if (!is_entered(members)) sources_.emplace_back(members.begin(), members.end());
+    stack_.erase(first, stack_.end());
     ++components_;
   }
 
-  bool is_entered(const std::vector<NodeId>& members) const {
+  bool is_entered(std::span<const NodeId> members) const {
     return std::ranges::any_of(members, [this](NodeId v) {
       return std::ranges::any_of(network_.arcs_of(v), [this](int out) {
         return enters_(out) && component_[network_.head(out)] != components_;

@@ -66,6 +66,14 @@ void Exchanges::find_components(const Subproblem& problem) {
 // The arcs at each node of a component, in order.
 NodeMap<Exchanges::Row> Exchanges::rows_of(const Subproblem& problem) const {
   NodeMap<Row> rows(first_.size());
+  NodeMap<std::size_t> entries(first_.size(), 1);
+  for (const Arc& arc : problem.graph.arcs) {
+    ++entries[arc.tail];
+    ++entries[arc.head];
+  }
+  for (NodeId v = 0; v < rows.count(); ++v) {
+    rows[v].reserve(component_[v] >= 0 ? entries[v] : 1);
+  }
   const auto name = [this](NodeId at, NodeId other) {
     return component_[other] == component_[at] ? Amount{place_[other]} : ~Amount{other};
   };
@@ -89,7 +97,7 @@ void Exchanges::match_components(const NodeMap<Row>& rows) {
       content.push_back({static_cast<Amount>(rows[v].size()), 0, 0});
       content.insert(content.end(), rows[v].begin(), rows[v].end());
     }
-    model_.push_back(known.emplace(std::move(content), component).first->second);
+    model_.push_back(known.try_emplace(std::move(content), component).first->second);
   }
 }
 
@@ -100,26 +108,27 @@ void Exchanges::match_nodes(const NodeMap<Row>& rows) {
     const int model = model_[component];
     std::map<Row, NodeId> alike;
     for (const NodeId v : members_[component]) {
-      first_[v] = model == component ? alike.emplace(rows[v], v).first->second
+      first_[v] = model == component ? alike.try_emplace(rows[v], v).first->second
                                      : first_[members_[model][static_cast<std::size_t>(place_[v])]];
     }
   }
 }
 
-std::vector<NodeId> Exchanges::image(const std::vector<NodeId>& set, NodeId node) const {
-  if (first_[node] == node) return set;
+NodeId Exchanges::image_of(NodeId v, NodeId node) const {
+  const NodeId from = first_[node];
+  if (from == node) return v;
   const int own = component_[node], model = model_[own];
-  const NodeId from = first_[node], to = members_[model][static_cast<std::size_t>(place_[node])];
+  const NodeId to = members_[model][static_cast<std::size_t>(place_[node])];
+  if (v == from || v == to) v = v == from ? to : from;
+  const int component = component_[v];
+  if (own == model || component < 0 || (component != own && component != model)) return v;
+  return members_[component == own ? model : own][static_cast<std::size_t>(place_[v])];
+}
+
+std::vector<NodeId> Exchanges::image(const std::vector<NodeId>& set, NodeId node) const {
   std::vector<NodeId> image;
   image.reserve(set.size());
-  for (NodeId v : set) {
-    if (v == from || v == to) v = v == from ? to : from;
-    const int component = component_[v];
-    if (own != model && component >= 0 && (component == own || component == model)) {
-      v = members_[component == own ? model : own][static_cast<std::size_t>(place_[v])];
-    }
-    image.push_back(v);
-  }
+  for (const NodeId v : set) image.push_back(image_of(v, node));
   std::ranges::sort(image);
   return image;
 }

@@ -65,16 +65,22 @@ class Search {
   WarmFlow flow_;
 };
 
-// Smaller sets first; of intersecting sets, the first.
-std::vector<std::vector<NodeId>> disjoint(std::vector<std::vector<NodeId>> sets, NodeId nodes) {
-  std::ranges::stable_sort(sets, {}, &std::vector<NodeId>::size);
+// Smaller sets first; of intersecting sets, the first. ``set_at`` gives the set of each target, or
+// its preimage, and ``image`` the nodes of it one by one. Few images are chosen, so no others are
+// written out.
+std::vector<std::vector<NodeId>> disjoint(std::vector<NodeId> targets, NodeId nodes,
+                                          const auto& set_at, const auto& image) {
+  std::erase_if(targets, [&](NodeId v) { return set_at(v).empty(); });
+  std::ranges::stable_sort(targets, {}, [&](NodeId v) { return set_at(v).size(); });
   NodeMap<std::uint8_t> is_taken(nodes, 0);
   std::vector<std::vector<NodeId>> chosen;
-  for (std::vector<NodeId>& set : sets) {
-    const auto taken = [&](NodeId v) { return is_taken[v] != 0; };
-    if (std::ranges::any_of(set, taken)) continue;
+  for (const NodeId target : targets) {
+    const auto taken = [&](NodeId v) { return is_taken[image(v, target)] != 0; };
+    if (std::ranges::any_of(set_at(target), taken)) continue;
+    std::vector<NodeId>& set = chosen.emplace_back();
+    for (const NodeId v : set_at(target)) set.push_back(image(v, target));
+    std::ranges::sort(set);
     for (const NodeId v : set) is_taken[v] = 1;
-    chosen.push_back(std::move(set));
   }
   return chosen;
 }
@@ -108,10 +114,13 @@ std::vector<std::vector<NodeId>> minimal_tight_sets(const Subproblem& problem, P
     return {};  // then no other target has one either
   }
   NodeMap<Around> around(problem.graph.num_nodes);
+  std::optional<Search> kept;  // by the first part, which runs on this thread, for the second round
   const auto search = [&](const std::vector<NodeId>& some) {
     in_parallel(
         threads, some.size(), progress, [&](std::size_t first, std::size_t last, Progress& own) {
-          Search search(problem);
+          std::optional<Search> other;
+          std::optional<Search>& held = first == 0 ? kept : other;
+          Search& search = held ? *held : held.emplace(problem);
           for (std::size_t i = first; i < last; ++i) {
             around[some[i]] = search.around(some[i]);
             own(static_cast<std::int64_t>(i - first), static_cast<std::int64_t>(last - first));
@@ -126,19 +135,20 @@ std::vector<std::vector<NodeId>> minimal_tight_sets(const Subproblem& problem, P
                        [&](NodeId v) { return stands_for(v) == v; });
   search(some);
   // The order of nodes decides between equally small sets, and an image may decide otherwise.
+  const auto is_image = [&](NodeId v) {
+    return stands_for(v) != v && !around[stands_for(v)].has_equal;
+  };
   some.clear();
-  std::vector<NodeId> images;
-  for (const NodeId v : targets) {
-    if (stands_for(v) == v) continue;
-    (around[stands_for(v)].has_equal ? some : images).push_back(v);
-  }
+  std::ranges::copy_if(targets, std::back_inserter(some),
+                       [&](NodeId v) { return stands_for(v) != v && !is_image(v); });
   if (!some.empty()) search(some);
-  for (const NodeId v : images) around[v].set = exchanges->image(around[stands_for(v)].set, v);
-  std::vector<std::vector<NodeId>> found;
-  for (const NodeId v : targets) {
-    if (!around[v].set.empty()) found.push_back(std::move(around[v].set));
-  }
-  return disjoint(std::move(found), problem.graph.num_nodes);
+  const auto set_at = [&](NodeId v) -> const std::vector<NodeId>& {
+    return around[is_image(v) ? stands_for(v) : v].set;
+  };
+  const auto image = [&](NodeId v, NodeId target) {
+    return is_image(target) ? exchanges->image_of(v, target) : v;
+  };
+  return disjoint(targets, problem.graph.num_nodes, set_at, image);
 }
 
 }  // namespace forestcoll

@@ -39,7 +39,7 @@ std::map<std::pair<NodeId, NodeId>, Amount> capacities(const Subproblem& problem
 
 // Checks the exchange of a node with the one that stands for it, arc by arc.
 void check_exchange(const Subproblem& problem, const Exchanges& exchanges, NodeId node) {
-  const auto moved = [&](NodeId v) { return exchanges.image({v}, node).front(); };
+  const auto moved = [&](NodeId v) { return exchanges.image_of(v, node); };
   CHECK(moved(exchanges.first_of(node)) == node);
   const auto capacity = capacities(problem);
   std::map<std::pair<NodeId, NodeId>, Amount> image;

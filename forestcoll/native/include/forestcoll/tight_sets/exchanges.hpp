@@ -21,7 +21,9 @@ class Exchanges {
 
   // The node that stands for the orbit of a node; the node itself if there is no exchange.
   NodeId first_of(NodeId node) const { return first_[node]; }
-  // The image of a set under the exchanges that map first_of(node) to the node, sorted.
+  // The image of a node, or of a set, under the exchanges that map first_of(node) to the node; sets
+  // are sorted.
+  NodeId image_of(NodeId v, NodeId node) const;
   std::vector<NodeId> image(const std::vector<NodeId>& set, NodeId node) const;
 
  private:
