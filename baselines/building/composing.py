@@ -24,7 +24,7 @@ from baselines.networks.forwarding import forwarded
 from forestcoll.errors import UnsupportedError, VerificationError
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.cost_model.measures import cost, synchronous
-from forestcoll.schedule.forest import Forest, Path, Routes
+from forestcoll.schedule.forest import Forest, Routes
 from forestcoll.schedule.sends import Chunks, Sends
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.schedule.transform import sequential, time_reversed
@@ -93,17 +93,21 @@ def hop_by_hop(
     topology: Topology, method: str, collective: str, chunks: Chunks, sends: Sends
 ) -> StepSchedule:
     """Use only the links between senders and receivers, all of which must exist."""
-    compute = topology.compute
-    routes = Routes.from_paths(
-        {
-            (tail, head): (Path((compute[tail], compute[head]), 1),)
-            for tail, head in _pairs(topology, sends)
-        }
+    pairs = _pairs(topology, sends)
+    one_each = np.arange(len(pairs) + 1)
+    routes = Routes(
+        tail=pairs[:, 0],
+        head=pairs[:, 1],
+        first_path=one_each,
+        multiplicity=np.ones(len(pairs), dtype=np.int64),
+        first_hop=2 * one_each,
+        hop=np.array(topology.compute, dtype=np.int32)[pairs].ravel(),
     )
     return StepSchedule(topology, method, collective, chunks, sends, routes)
 
 
-def _pairs(topology: Topology, sends: Sends) -> list[tuple[int, int]]:
+def _pairs(topology: Topology, sends: Sends) -> npt.NDArray[np.int32]:
+    """Return the tail and head of each pair with a transfer, in order, a row a pair."""
     size = topology.num_compute
     _check_ends(size, sends)
     met = np.zeros(
@@ -112,8 +116,7 @@ def _pairs(topology: Topology, sends: Sends) -> list[tuple[int, int]]:
     for first in range(0, len(sends), _AT_ONCE):
         some = slice(first, first + _AT_ONCE)
         met[sends.tail[some], sends.head[some]] = True
-    tail, head = np.nonzero(met)
-    return list(zip(tail.tolist(), head.tolist(), strict=True))
+    return np.argwhere(met).astype(np.int32)
 
 
 def _check_ends(size: int, sends: Sends) -> None:

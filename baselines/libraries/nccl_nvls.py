@@ -29,17 +29,18 @@ Left out: the choice of channels, user buffers, and NCCL's choice among its algo
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from baselines.building.binary_trees import double_binary_tree
 from baselines.building.composing import collect
-from baselines.building.equal_trees import forest_of
+from baselines.building.equal_trees import forest_of_rows
 from baselines.interface.method import Method
 from baselines.interface.parameters import check_choice
 from baselines.interface.supported import GATHERING, check_supported
@@ -49,9 +50,11 @@ from baselines.networks.nic_attachment import find_nic_attachments
 from baselines.networks.rails import Starts, rails_of
 from baselines.networks.switch_paths import Router, check_size, router_of
 from forestcoll.errors import InvalidParameterError, UnsupportedError
+from forestcoll.in_network.mixing import mirrored
 from forestcoll.in_network.pruning import multicast
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.cost_model.measures import cost
+from forestcoll.schedule.exact_sums import first
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.multicast import MulticastForest, Walks
 from forestcoll.topology.model import Topology
@@ -61,11 +64,10 @@ __all__ = ["BETWEEN", "METHODS", "generate", "generate_tree", "with_loopback"]
 BETWEEN = ("sharp", "ring")
 """How the heads of a rail are joined."""
 
-Parents = dict[int, int]
-"""The parent of each GPU but the root, by position."""
+_Ints = npt.NDArray[Any]
 
-Copies = Counter[tuple[int, ...]]
-"""Trees, by the parent of each rank."""
+Trees = tuple[_Ints, list[int]]
+"""The parent of each rank in each tree, and the multiplicity of each tree."""
 
 
 def generate(
@@ -137,7 +139,7 @@ def _best(
     topology: Topology,
     collective: str,
     rails: int | None,
-    trees: Callable[[Router, list[list[int]], Starts], Copies],
+    trees: Callable[[Router, list[list[int]], Starts], Trees],
     *,
     sharp: bool,
 ) -> MulticastForest | Allreduce[MulticastForest]:
@@ -150,7 +152,7 @@ def _best(
 
     def spread(network: Topology, starts: Starts) -> Forest:
         router = router_by_switches(network)
-        forest = forest_of(router, method, trees(router, boxes, starts))
+        forest = forest_of_rows(router, method, *trees(router, boxes, starts))
         return replace(forest, topology=network)
 
     made: list[MulticastForest | Allreduce[MulticastForest]] = []
@@ -204,54 +206,55 @@ def _on(
 ) -> MulticastForest | Allreduce[MulticastForest]:
     """Return the trees on the network with all multicast switches, with the loopback of NVLS."""
     if isinstance(made, Allreduce):
-        reduce, gather = (
-            with_loopback(replace(phase, topology=topology), inside) for phase in made.phases
-        )
-        return Allreduce(reduce, gather)
+        gather = with_loopback(replace(made.gather, topology=topology), inside)
+        if made.reduce.walk is made.gather.walk:  # mirror images, and so they are with loopback
+            return Allreduce(mirrored(gather), gather)
+        return Allreduce(with_loopback(replace(made.reduce, topology=topology), inside), gather)
     return with_loopback(replace(made, topology=topology), inside)
 
 
-def _shards(router: Router, boxes: list[list[int]], starts: Starts, between: str | None) -> Copies:
+def _shards(router: Router, boxes: list[list[int]], starts: Starts, between: str | None) -> Trees:
     """Return an allgather's trees: each shard over the rails that its GPU heads, or over all."""
-    heads = [tuple(box[place] for box, place in zip(boxes, rail, strict=True)) for rail in starts]
-    star = {rail: _is_star(router, rail, between) for rail in heads}
+    rails = _heads(boxes, starts)
+    around = _around(router, rails, between)
     rails_of_gpu = {
-        gpu: [rail for rail in heads if rail[i] == gpu] or heads
+        gpu: [number for number, rail in enumerate(rails) if rail[i] == gpu] or range(len(rails))
         for i, box in enumerate(boxes)
         for gpu in box
     }
     times = math.lcm(*map(len, rails_of_gpu.values()))
-    copies: Copies = Counter()
-    for i, box in enumerate(boxes):
-        for gpu in box:
-            for rail in rails_of_gpu[gpu]:
-                parents = _around(rail, i, star=star[rail])
-                row = _row(router, boxes, rail, parents, gpu)
-                copies[row] += times // len(rails_of_gpu[gpu])
-    return copies
+    trees = [
+        (number, i, gpu)
+        for i, box in enumerate(boxes)
+        for gpu in box
+        for number in rails_of_gpu[gpu]
+    ]
+    heads = [rails[number] for number, _, _ in trees]
+    above = np.array([around[number, i] for number, i, _ in trees])
+    rows = _rows(router.topology, boxes, heads, above, [gpu for _, _, gpu in trees])
+    return rows, [times // len(rails_of_gpu[gpu]) for _, _, gpu in trees]
 
 
-def _slices(router: Router, boxes: list[list[int]], starts: Starts, between: str | None) -> Copies:
+def _slices(router: Router, boxes: list[list[int]], starts: Starts, between: str | None) -> Trees:
     """Return an allreduce's trees: each rail's slice in equal parts from its heads in all boxes."""
-    copies: Copies = Counter()
-    for places in starts:
-        rail = [box[place] for box, place in zip(boxes, places, strict=True)]
-        star = _is_star(router, rail, between)
-        for i, head in enumerate(rail):
-            parents = _around(rail, i, star=star)
-            copies[_row(router, boxes, rail, parents, head)] += 1
-    return copies
+    rails = _heads(boxes, starts)
+    heads = [rail for rail in rails for _ in boxes]
+    above = _around(router, rails, between).reshape(len(heads), -1)
+    roots = [head for rail in rails for head in rail]
+    return _rows(router.topology, boxes, heads, above, roots), [1] * len(heads)
 
 
-def _trees(router: Router, boxes: list[list[int]], starts: Starts) -> Copies:
-    copies: Copies = Counter()
-    for places in starts:
-        rail = [box[place] for box, place in zip(boxes, places, strict=True)]
-        for tree in double_binary_tree(len(boxes)):
-            parents = {rail[i]: rail[above] for i, above in enumerate(tree.above) if above >= 0}
-            root = rail[tree.above.index(-1)]
-            copies[_row(router, boxes, rail, parents, root)] += 1
-    return copies
+def _trees(router: Router, boxes: list[list[int]], starts: Starts) -> Trees:
+    rails, trees = _heads(boxes, starts), double_binary_tree(len(boxes))
+    heads = [rail for rail in rails for _ in trees]
+    above = np.array([tree.above for tree in trees] * len(rails))
+    roots = [rail[tree.above.index(-1)] for rail in rails for tree in trees]
+    return _rows(router.topology, boxes, heads, above, roots), [1] * len(heads)
+
+
+def _heads(boxes: list[list[int]], starts: Starts) -> list[list[int]]:
+    """Return the heads of each rail, in the order of the boxes."""
+    return [[box[place] for box, place in zip(boxes, rail, strict=True)] for rail in starts]
 
 
 def _is_star(router: Router, rail: Sequence[int], between: str | None) -> bool:
@@ -267,24 +270,43 @@ def _is_star(router: Router, rail: Sequence[int], between: str | None) -> bool:
     return joined
 
 
-def _around(rail: Sequence[int], start: int, *, star: bool) -> Parents:
-    """Return the parent of each head of a rail: the first box's head, or the head before it."""
-    if star:
-        return {head: rail[start] for head in rail if head != rail[start]}
-    ring = [*rail[start:], *rail[:start]]
-    return {head: before for before, head in pairwise(ring)}
+def _around(router: Router, rails: Sequence[Sequence[int]], between: str | None) -> _Ints:
+    """Return the box above each, -1 at the root: by rail, by box of the root, and by box."""
+    boxes = np.arange(len(rails[0]))
+    ring, star = np.broadcast_arrays((boxes - 1) % len(boxes), boxes[:, None])
+    both = np.stack([ring, star])
+    both[:, boxes, boxes] = -1
+    return both[[int(_is_star(router, rail, between)) for rail in rails]]
 
 
-def _row(
-    router: Router, boxes: list[list[int]], rail: Sequence[int], parents: Parents, root: int
-) -> tuple[int, ...]:
-    """Return the parent of each rank: heads as given, all others the head of their box."""
-    compute, rank_of = router.topology.compute, router.topology.rank_of
-    above: dict[int, int] = {}  # rank by position
-    for box, head in zip(boxes, rail, strict=True):
-        above |= dict.fromkeys(box, rank_of[root if root in box else head])
-    above |= {gpu: rank_of[before] for gpu, before in parents.items()} | {root: -1}
-    return tuple(map(above.__getitem__, compute))
+def _rows(
+    topology: Topology,
+    boxes: list[list[int]],
+    heads: Sequence[Sequence[int]],
+    above: _Ints,
+    roots: Sequence[int],
+) -> _Ints:
+    """Return the parent of each rank in each tree: heads as given, all others that of their box.
+
+    Parameters
+    ----------
+    heads : sequence of sequences of int
+        The head of each box, for each tree.
+    above : int array, one row a tree
+        The box above each, -1 where the root is.
+    roots : sequence of int
+        In its box, the root stands for the head, which has it as the parent.
+    """
+    rank = np.argsort(topology.ends).astype(np.int32)
+    box_of = np.empty(topology.num_compute, dtype=np.int64)
+    for i, box in enumerate(boxes):
+        box_of[rank[box]] = i
+    head, root = rank[np.array(heads)], rank[np.array(roots)][:, None]
+    rows = np.where(box_of == above.argmin(axis=1)[:, None], root, head[:, box_of])
+    parents = np.where(above < 0, root, np.take_along_axis(head, np.maximum(above, 0), axis=1))
+    np.put_along_axis(rows, head, parents, axis=1)
+    np.put_along_axis(rows, root, np.int32(-1), axis=1)
+    return np.asarray(rows)
 
 
 def with_loopback(forest: MulticastForest, switches: Collection[int]) -> MulticastForest:
@@ -295,40 +317,58 @@ def with_loopback(forest: MulticastForest, switches: Collection[int]) -> Multica
     UnsupportedError
         If a link for this is missing.
     """
-    near, far = (end.tolist() for end in forest.ends())
-    gpu = [node.is_gpu for node in forest.topology.nodes]
-    nodes = [forest.walks.nodes(i) for i in range(len(forest.walks))]
-    number = {walk: i for i, walk in enumerate(nodes)}
-    back = np.full(len(nodes), -1, dtype=np.int64)
-    for i, walk in enumerate(nodes):
-        if far[i] in switches and gpu[near[i]]:
-            back[i] = number.setdefault(_reversed(forest, walk), len(number))
+    near, far = forest.ends()
+    nodes = np.arange(len(forest.topology.nodes))
+    is_gpu = np.array([node.is_gpu for node in forest.topology.nodes])
+    sends = np.flatnonzero(np.isin(nodes, list(switches))[far] & is_gpu[near])
+    reverse = forest.walks.taken(sends).backwards()
+    _check_links(forest.topology, reverse)
+    back = np.full(len(forest.walks), -1, dtype=np.int64)
+    back[sends], walks = _numbered(forest.walks, reverse)
     more = back[forest.walk]
     many = np.where(more < 0, 1, 2)
     entries = np.repeat(forest.walk, many)
     behind = (np.cumsum(many) - 1)[more >= 0]  # the walks that are reversed
     entries[behind] = more[more >= 0]
-    length = np.array([0, *map(len, number)], dtype=np.int64)
     made = replace(
         forest,
         first_walk=np.concatenate([[0], np.cumsum(many)])[forest.first_walk],
         walk=entries,
         optimum=None,
-        walks=Walks(np.cumsum(length), np.array([v for w in number for v in w], dtype=np.int32)),
+        walks=walks,
     )
-    return replace(made, congestion=cost(made).time_s_per_gb * made.num_trees)
+    return made.measured()
 
 
-def _reversed(forest: MulticastForest, walk: tuple[int, ...]) -> tuple[int, ...]:
-    back = walk[::-1]
-    for tail, head in pairwise(back):
-        if (tail, head) not in forest.topology.link_between:
-            names = [forest.topology.nodes[v].name for v in (tail, head)]
-            raise UnsupportedError(
-                f"unsupported: NVLS sends what passes a switch both ways, and there is no link "
-                f"from {names[0]} to {names[1]}"
-            )
-    return back
+def _numbered(known: Walks, others: Walks) -> tuple[_Ints, Walks]:
+    """Return the numbers of other walks, and the known walks with those that are new behind."""
+    number = {walk: i for i, walk in enumerate(_in_bytes(known))}
+    place = np.array([number.setdefault(walk, len(number)) for walk in _in_bytes(others)], np.int64)
+    more = others.taken(np.flatnonzero(place >= len(known)))  # no two of the others are equal
+    first = np.append(known.first_node, more.first_node[1:] + len(known.node))
+    return place, Walks(first, np.append(known.node, more.node))
+
+
+def _in_bytes(walks: Walks) -> list[bytes]:
+    """Return the nodes of each walk as a key."""
+    data, ends = walks.node.tobytes(), (walks.first_node * walks.node.itemsize).tolist()
+    return [data[start:end] for start, end in pairwise(ends)]
+
+
+def _check_links(topology: Topology, walks: Walks) -> None:
+    """Refuse walks over links that are not there."""
+    size, (tail, head) = len(topology.nodes), topology.link_ends
+    begins = np.ones(len(walks.node), dtype=np.bool_)
+    begins[walks.first_node[1:] - 1] = False
+    hop = np.flatnonzero(begins)
+    near, far = walks.node[hop], walks.node[hop + 1]
+    known = np.isin(near * np.int64(size) + far, tail * np.int64(size) + head)
+    if (at := first(~known)) is not None:
+        names = [topology.nodes[end].name for end in (near[at], far[at])]
+        raise UnsupportedError(
+            f"unsupported: NVLS sends what passes a switch both ways, and there is no link "
+            f"from {names[0]} to {names[1]}"
+        )
 
 
 METHODS = (

@@ -30,9 +30,12 @@ from collections.abc import Sequence
 from functools import cache, partial
 from itertools import pairwise
 
+import numpy as np
+import numpy.typing as npt
+
 from baselines.building.binary_trees import BoxTree, binary_tree, double_binary_tree
 from baselines.building.composing import collect
-from baselines.building.equal_trees import forest_of
+from baselines.building.equal_trees import forest_of_rows
 from baselines.interface.method import Method
 from baselines.interface.parameters import check_choice
 from baselines.interface.supported import check_supported
@@ -155,20 +158,26 @@ def _over(
     pattern: str | None,
 ) -> Forest:
     ports = Ports(topology)
+    free = [_is_free(ports, box) for box in boxes]
     chains = [
-        [_chain(ports, box, start) for box, start in zip(boxes, rail, strict=True)]
+        [
+            (*box[start:], *box[:start]) if is_free else _chain(ports, box, start)
+            for box, start, is_free in zip(boxes, rail, free, strict=True)
+        ]
         for rail in starts
     ]
     between = double_binary_tree(len(boxes)) if double else (binary_tree(len(boxes)),)
     if pattern is None:
         near = all(_as_near(ports, chains_of, tree) for chains_of in chains for tree in between)
         pattern = "balanced" if near and _seconds_are_apart(chains) else "tree"
-    rows = [
-        _parents(topology, chains_of, tree, PATTERNS[pattern])
-        for chains_of in chains
-        for tree in between
-    ]
-    return forest_of(ports.router, method, Counter(rows))
+    rows = _parents(topology, chains, between, PATTERNS[pattern])
+    return forest_of_rows(ports.router, method, rows, [1] * len(rows))
+
+
+def _is_free(ports: Ports, gpus: Sequence[int]) -> bool:
+    """Whether only switches join the GPUs, each to the next: a chain is as good from any on."""
+    around = zip(gpus, (*gpus[1:], gpus[0]), strict=True)
+    return not any(ports.direct(gpus)) and all(ports.router.next_hops(*hop) for hop in around)
 
 
 def _chain(ports: Ports, gpus: Sequence[int], start: int) -> Chain:
@@ -211,16 +220,24 @@ def _seconds_are_apart(chains: Sequence[Sequence[Chain]]) -> bool:
 
 
 def _parents(
-    topology: Topology, chains: Sequence[Chain], tree: BoxTree, places: tuple[int, int]
-) -> tuple[int, ...]:
-    parent: dict[int, int] = {}
-    for box, chain in enumerate(chains):
-        parent |= {below: above for above, below in pairwise(chain)}
-        if (above := tree.above[box]) >= 0:
-            place = places[0] if tree.first[box] else places[1]
-            parent[chain[0]] = chains[above][min(place, len(chains[above]) - 1)]
-    rank_of = topology.rank_of
-    return tuple(rank_of[parent[gpu]] if gpu in parent else -1 for gpu in topology.compute)
+    topology: Topology,
+    chains: Sequence[Sequence[Chain]],
+    trees: Sequence[BoxTree],
+    places: tuple[int, int],
+) -> npt.NDArray[np.int32]:
+    """Return the parent of each rank, a row for each rail and tree."""
+    rank = np.argsort(topology.ends).astype(np.int32)
+    size = np.array([len(chain) for chain in chains[0]])
+    start = np.cumsum(size) - size
+    order = rank[[[gpu for chain in rail for gpu in chain] for rail in chains]]
+    rows = np.empty((len(chains), len(trees), topology.num_compute), dtype=np.int32)
+    rail = np.arange(len(chains))[:, None]
+    for number, tree in enumerate(trees):
+        above, place = np.array(tree.above), np.where(tree.first, *places)
+        rows[rail, number, order] = np.roll(order, 1, axis=1)
+        entry = order[:, start[above] + np.minimum(place, size[above] - 1)]
+        rows[rail, number, order[:, start]] = np.where(above < 0, np.int32(-1), entry)
+    return rows.reshape(-1, topology.num_compute)
 
 
 METHODS = (

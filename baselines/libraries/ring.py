@@ -12,7 +12,7 @@ Source:  NCCL's rings (its graph search and connection code): per channel a chai
 Between boxes: ring r enters each box at GPU r and leaves it at the next one, GPU r + 1, for GPU r
 of the next box, or for another GPU where switches do not join those NICs. Where boxes differ in
 their NIC attachment, the box with the fewest NICs limits the number of rings, unless the usual
-number takes less time (``ring_attachment``).
+number takes less time (``ring_attachment``), or the least time that the links in a box allow.
 
 Within a box, a chain visits the GPUs in descending order through the box's switch. Where direct
 links (xGMI) make chains, it follows one of those over the least loaded links; boxes whose GPUs are
@@ -26,7 +26,7 @@ lists of rings. The full layout, and rates beside published numbers: docs/baseli
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -36,6 +36,7 @@ import numpy as np
 import numpy.typing as npt
 
 from baselines.building.composing import collect
+from baselines.building.equal_trees import total_of_links
 from baselines.interface.method import Method
 from baselines.interface.supported import GATHERING
 from baselines.networks.boxes import gpus_by_box
@@ -43,19 +44,20 @@ from baselines.networks.nic_attachment import find_nic_attachments, ring_counts
 from baselines.networks.ports import has_direct_links
 from baselines.networks.ring_attachment import AttachmentLayout
 from baselines.networks.ring_layout import Layout, Ring, hops, lay_all
-from baselines.networks.switch_paths import build_forest, check_size, router_of
+from baselines.networks.switch_paths import build_forest, check_size, dealt, router_of
 from baselines.networks.switched import switched
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.problem.weights import weights_for
 from forestcoll.schedule.allreduce import Allreduce
-from forestcoll.schedule.forest import Forest
+from forestcoll.schedule.forest import Forest, Routes
 from forestcoll.schedule.pipelined import flow_of_loads, loads_of_routes
 from forestcoll.topology.model import Topology
 
 __all__ = ["METHODS", "Laid", "generate", "lay_rings", "time_s_per_gb"]
 
 
-_Ends = tuple[int, int]
+_Ints = npt.NDArray[np.int64]
+_Ranks = npt.NDArray[np.int32]
 
 
 def generate(
@@ -113,67 +115,70 @@ def _along(topology: Topology, laid: Laid, weights: tuple[int, ...] = ()) -> For
     """Return the paths around the rings from every root, or from those that have a weight."""
     size = topology.num_compute
     roots = np.flatnonzero(weights or (1,) * size).astype(np.int32)
-    count = _different(topology, laid.rings)
-    parent = np.empty((len(count), len(roots), size), dtype=np.int32)
-    for ring, rows in zip(count, parent, strict=True):
-        _fill_parents(ring, roots, rows)
-    crossed = map(_crossed, count, parent)
+    orders, copies = _different(topology, laid.rings)
+    parent = np.empty((len(orders), len(roots), size), dtype=np.int32)
+    for order, rows in zip(orders, parent, strict=True):
+        _fill_parents(order, roots, rows)
     return build_forest(
         topology,
         "ring",
-        root=np.tile(roots, len(count)),
-        multiplicity=np.repeat(np.array(list(count.values()), dtype=np.int64), len(roots)),
+        root=np.tile(roots, len(orders)),
+        multiplicity=np.repeat(copies, len(roots)),
         parent=parent.reshape(-1, size),
-        paths=router_of(laid.network).carry(_added_up(crossed, count.values())),
+        paths=_routes(laid.network, orders, copies, parent),
         weights=weights,
     )
 
 
-def _different(topology: Topology, rings: list[Ring]) -> dict[Ring, int]:
-    """Return the number of each ring, as ranks from the first one on."""
-    rank_of, count = topology.rank_of, dict[Ring, int]()
+def _different(topology: Topology, rings: list[Ring]) -> tuple[list[_Ranks], _Ints]:
+    """Return the rings, each once, as ranks from the first one on; and the number of each."""
+    rank = np.argsort(topology.ends).astype(np.int32)
+    count = dict[bytes, int]()
     for ring in rings:
         start = ring.index(topology.compute[0])
-        ring = tuple(rank_of[gpu] for gpu in ring[start:] + ring[:start])
-        count[ring] = count.get(ring, 0) + 1
-    return count
+        order = rank[np.array(ring[start:] + ring[:start])].tobytes()
+        count[order] = count.get(order, 0) + 1
+    orders = [np.frombuffer(order, dtype=np.int32) for order in count]
+    return orders, np.array(list(count.values()), dtype=np.int64)
 
 
-def _added_up(crossed: Iterable[dict[_Ends, int]], copies: Iterable[int]) -> dict[_Ends, int]:
-    """Return the shards of all rings on each hop, given those of one copy of each ring."""
-    trees: dict[_Ends, int] = {}
-    for hops_of_ring, times in zip(crossed, copies, strict=True):
-        for ends, shards in hops_of_ring.items():
-            trees[ends] = trees.get(ends, 0) + times * shards
-    return trees
+def _routes(
+    network: Topology, orders: list[_Ranks], copies: _Ints, parent: npt.NDArray[np.int32]
+) -> Routes:
+    """Return the paths of all hops, given the parents on one copy of each ring."""
+    size = network.num_compute
+    crossed = [_crossed(order, rows) for order, rows in zip(orders, parent, strict=True)]
+    key = np.concatenate([links for links, _ in crossed])
+    trees = np.concatenate(
+        [times * shards for times, (_, shards) in zip(copies, crossed, strict=True)]
+    )
+    tail, head, total = total_of_links(key, trees, size)
+    return dealt(router_of(network), tail, head, total)
 
 
 def time_s_per_gb(topology: Topology, laid: Laid) -> Fraction:
     """Return the pipelined time of the forest of all roots, without its trees where possible."""
     size = topology.num_compute
     roots = np.arange(size, dtype=np.int32)
-    count = _different(topology, laid.rings)
-    crossed = []
-    for ring in count:
-        rows = np.empty((size, size), dtype=np.int32)  # untouched for rings through each GPU once
-        if len(ring) != size:
-            _fill_parents(ring, roots, rows)
-        crossed.append(_crossed(ring, rows))
-    routes = router_of(laid.network).carry(_added_up(crossed, count.values()))
-    loads = loads_of_routes(topology, routes)
+    orders, copies = _different(topology, laid.rings)
+    # Memory is allocated, but touched only for rings that visit a GPU twice.
+    parent = np.empty((len(orders), size, size), dtype=np.int32)
+    for order, rows in zip(orders, parent, strict=True):
+        if len(order) != size:
+            _fill_parents(order, roots, rows)
+    loads = loads_of_routes(topology, _routes(laid.network, orders, copies, parent))
     return flow_of_loads(topology, loads, size * len(laid.rings)).time_s_per_gb
 
 
-def _fill_parents(ring: Ring, roots: npt.NDArray[np.int32], rows: npt.NDArray[np.int32]) -> None:
+def _fill_parents(order: _Ranks, roots: _Ranks, rows: _Ranks) -> None:
     """For each root (row), write the sender of the shard to each rank around the ring."""
-    order = np.array(ring)
-    if len(ring) == rows.shape[1]:
-        before = np.empty(len(ring), dtype=np.int32)
+    if len(order) == rows.shape[1]:
+        before = np.empty(len(order), dtype=np.int32)
         before[order] = np.roll(order, 1)
         rows[:] = before
     else:
-        for row, root in zip(rows, roots.tolist(), strict=True):
-            start = ring.index(root)
+        for row, root in zip(rows, roots, strict=True):
+            start = int((order == root).argmax())
             walk = np.concatenate([order[start:], order[: start + 1]])
             reached, first = np.unique(walk, return_index=True)
             row[:] = -1
@@ -181,13 +186,15 @@ def _fill_parents(ring: Ring, roots: npt.NDArray[np.int32], rows: npt.NDArray[np
     rows[np.arange(len(roots)), roots] = -1
 
 
-def _crossed(ring: Ring, rows: npt.NDArray[np.int32]) -> dict[_Ends, int]:
+def _crossed(order: _Ranks, rows: _Ranks) -> tuple[_Ints, _Ints]:
+    """Return the hops of a ring, as sender * N + receiver, and the number of shards on each."""
     size = rows.shape[1]
-    if len(ring) == len(rows) == size:
-        return {(ring[at - 1], ring[at]): size - 1 for at in range(size)}
+    if len(order) == len(rows) == size:  # the shard of every root but the receiver
+        return np.roll(order, 1) * np.int64(size) + order, np.full(size, size - 1)
     key = rows * np.int64(size) + np.arange(size)
     shards = np.bincount(key[rows >= 0], minlength=size * size)
-    return {divmod(link, size): int(shards[link]) for link in np.flatnonzero(shards).tolist()}
+    links = np.flatnonzero(shards)
+    return links, shards[links]
 
 
 def _backwards(topology: Topology, rings: list[Ring]) -> list[Ring]:
@@ -257,7 +264,7 @@ def _across(network: Topology, boxes: list[list[int]], rings: int | None) -> lis
     attachments = find_nic_attachments(router_of(network), boxes)
     alike = all(found.is_whole and found.is_like(attachments[0]) for found in attachments)
     laid += [found for found in [_zigzags(network, boxes)] if found and len(found) == counts[0]]
-    if laid and alike:
+    if laid and (alike or _is_fastest(network, boxes, laid[0])):
         return laid
     if rings is None and not alike:
         counts = list(dict.fromkeys([*counts, *ring_counts(attachments)]))
@@ -268,6 +275,34 @@ def _across(network: Topology, boxes: list[list[int]], rings: int | None) -> lis
         if layout.is_settled(count):
             break
     return laid
+
+
+def _is_fastest(network: Topology, boxes: list[list[int]], rings: list[Ring]) -> bool:
+    """Whether no rings that enter each box once take less time.
+
+    Let the N GPUs have equal parts of the data, and a box n of them. Together these get n times
+    (N - 1) / N of it, and only (N - 1) / N from outside: the rest by links within the box.
+    """
+    size = network.num_compute
+    least = max(
+        Fraction((len(gpus) - 1) * (size - 1), size) / _width_inside(network, gpus)
+        for gpus in boxes
+        if len(gpus) > 1
+    )
+    return time_s_per_gb(network, Laid(network, rings)) <= least
+
+
+def _width_inside(network: Topology, gpus: list[int]) -> Fraction:
+    """Return the bandwidth into the GPUs of a box, over the links of paths from other ones."""
+    router, count = router_of(network), Counter(map(router_of(network).kind, gpus))
+    # Of each kind the first and the last, as one may be the receiver itself.
+    some = {gpu for row in (gpus, gpus[::-1]) for gpu in {router.kind(v): v for v in row}.values()}
+    width = Fraction(0)
+    for kind, gpu in {router.kind(gpu): gpu for gpu in gpus}.items():
+        others = (other for other in some if other != gpu and router.hops(other, gpu))
+        last = {path[-2] for other in others for path in router.paths(other, gpu)}
+        width += count[kind] * sum(network.link_between[end, gpu].bandwidth_gb_s for end in last)
+    return width
 
 
 def _zigzags(network: Topology, boxes: list[list[int]]) -> list[Ring]:

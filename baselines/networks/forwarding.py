@@ -24,7 +24,6 @@ docs/baselines/steps.md.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from heapq import heappop, heappush
 from itertools import pairwise
@@ -53,7 +52,7 @@ _AT_ONCE = 2**14
 
 
 def forwarded(
-    topology: Topology, pairs: Iterable[tuple[int, int]], *, direct: bool = False
+    topology: Topology, pairs: Iterable[tuple[int, int]] | Numbers, *, direct: bool = False
 ) -> Routes:
     """Find the least-cost paths of each pair (tail rank, head rank), with equal multiplicity.
 
@@ -64,7 +63,8 @@ def forwarded(
     UnsupportedError
         If there is none.
     """
-    asked = np.array(list(pairs), dtype=np.int32).reshape(-1, 2)
+    given = pairs if isinstance(pairs, np.ndarray) else list(pairs)
+    asked = np.array(given, dtype=np.int32).reshape(-1, 2)
     asked = asked[np.lexsort(asked.T[::-1])]
     tail, head = np.array(topology.compute)[asked.T]
     linked = np.zeros(len(asked), dtype=np.bool_)
@@ -143,29 +143,38 @@ def _costs(topology: Topology) -> tuple[Neighbours, _Links]:
 
 def _distances(before: Neighbours, receivers: Numbers, tail: Numbers, head: Numbers) -> Numbers:
     """Return the cost from each node (column) to each receiver (row) as far as needed; else -1."""
-    senders: dict[int, set[int]] = defaultdict(set)
-    for one, other in zip(tail.tolist(), head.tolist(), strict=True):
-        senders[other].add(one)
-    rows = [_distances_to(before, node, senders[node]) for node in receivers.tolist()]
+    order = np.argsort(head, kind="stable")
+    senders = np.split(tail[order], np.searchsorted(head[order], receivers))[1:]
+    rows = [
+        _distances_to(before, node, set(some.tolist()))
+        for node, some in zip(receivers.tolist(), senders, strict=True)
+    ]
     far = np.array(rows, dtype=object) if rows else np.zeros((0, len(before)), dtype=object)
     return far if (far >= 2**62).any() else far.astype(np.int64)
 
 
 def _distances_to(before: Neighbours, head: int, missing: set[int]) -> list[int]:
-    """Search until no sender is missing."""
+    """Search until no sender is missing: many nodes are equally far, so distances are queued."""
     best = {head: 0}
     distance = [-1] * len(before)
-    queue = [(0, head)]
+    nodes, queue = {0: [head]}, [0]
     while queue and missing:
-        cost, node = heappop(queue)
-        if distance[node] >= 0:
-            continue
-        distance[node] = cost
-        missing.discard(node)
-        for tail, more in before[node]:
-            if tail not in best or cost + more < best[tail]:
-                best[tail] = cost + more
-                heappush(queue, (cost + more, tail))
+        cost = heappop(queue)
+        for node in nodes.pop(cost):
+            if distance[node] >= 0:
+                continue
+            distance[node] = cost
+            missing.discard(node)
+            if not missing:
+                break
+            for tail, more in before[node]:
+                total = cost + more
+                if tail not in best or total < best[tail]:
+                    best[tail] = total
+                    if total not in nodes:
+                        nodes[total] = []
+                        heappush(queue, total)
+                    nodes[total].append(tail)
     return distance
 
 

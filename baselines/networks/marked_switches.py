@@ -25,6 +25,8 @@ def router_by_switches(network: Topology) -> Router:
 
 def marked_only(topology: Topology, used: Collection[int]) -> Topology:
     """Return the network on which, of the marked switches, only these positions are marked."""
+    if all(v in used for v in topology.switches if topology.nodes[v].multicast):
+        return topology  # whose router is known
     nodes = tuple(
         replace(node, multicast=node.multicast and position in used)
         for position, node in enumerate(topology.nodes)
@@ -35,8 +37,8 @@ def marked_only(topology: Topology, used: Collection[int]) -> Topology:
 def joining(router: Router, gpus: Iterable[int]) -> set[int]:
     """Return the multicast switches on all shortest paths between the first GPU and others."""
     nodes = router.topology.nodes
-    ways = [set(way) for ends in _pairs(gpus) for way in router.paths(*ends)]
-    return {v for v in set.intersection(*ways) if nodes[v].multicast}
+    ways = {way for ends in _pairs(gpus) for way in router.switches(*ends)}
+    return {v for v in set.intersection(*map(set, ways)) if nodes[v].multicast}
 
 
 def on_paths(router: Router, gpus: Iterable[int]) -> list[set[int]]:

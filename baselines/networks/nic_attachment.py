@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
+from functools import lru_cache, reduce
 from itertools import pairwise
 from operator import or_
 
@@ -89,6 +89,11 @@ def find_nic_attachments(
     router: Router, boxes: Sequence[Sequence[int]]
 ) -> tuple[NicAttachment, ...]:
     """Return the attachments of every box, in order."""
+    return _found(router, tuple(map(tuple, boxes)))
+
+
+@lru_cache(maxsize=2)  # several methods in a row ask for those of the same network
+def _found(router: Router, boxes: tuple[tuple[int, ...], ...]) -> tuple[NicAttachment, ...]:
     inside = [_union(1 << router.bit_of[gpu] for gpu in box) for box in boxes]
     reached = {gpu: _union(router.reach[gpu]) for box in boxes for gpu in box}
     arrivals = _union(

@@ -26,11 +26,19 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
-from math import gcd, lcm
+from math import lcm
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.schedule.exact_sums import exact
+from forestcoll.topology.link_columns import LinkColumns
 from forestcoll.topology.model import Link, NodeKind, SharedCapacity, Topology
 
 __all__ = ["Planes", "Selection", "find_planes"]
+
+_Ints = npt.NDArray[Any]
 
 _Cut = tuple[Fraction, Fraction, int]
 """An interval of the traffic, and the switch that carries it."""
@@ -96,29 +104,87 @@ def find_planes(topology: Topology) -> Planes:
 
 def _refined(topology: Topology, apart: set[int]) -> list[int]:
     """Colour the nodes: switches with equally coloured neighbours get equal colours."""
-    nodes, number = topology.nodes, dict[Fraction, int]()
-    wholes = topology.whole_bandwidths[1]
-    latency = [number.setdefault(link.latency_us, len(number)) for link in topology.links]
-    is_plane = [node.kind is NodeKind.SWITCH for node in nodes]
-    colour = _numbered([_first_colour(topology, v, v in apart) for v in range(len(nodes))])
-    while _sets(topology, colour):
-        beside: list[dict[tuple[int, int, int], int]] = [{} for _ in nodes]
-        for link, whole, late in zip(topology.links, wholes, latency, strict=True):
-            for here, there, way in ((link.tail, link.head, 0), (link.head, link.tail, 1)):
-                if is_plane[here]:
-                    key = way, colour[there], late
-                    beside[here][key] = beside[here].get(key, 0) + whole
-        finer = _numbered([(colour[v], _in_proportion(beside[v])) for v in range(len(nodes))])
+    colour = _numbered([_first_colour(topology, v, v in apart) for v in range(len(topology.nodes))])
+    ports = _Ports.of(topology) if _sets(topology, colour) else None
+    while ports and _sets(topology, colour):
+        beside = ports.beside(np.array(colour))
+        finer = _numbered([(colour[v], beside.get(v)) for v in range(len(colour))])
         if max(finer) == max(colour):
             break
         colour = finer
     return colour
 
 
-def _in_proportion(beside: Mapping[tuple[int, int, int], int]) -> frozenset[object]:
-    """Return the bandwidths as least whole numbers: equal for all proportional bandwidths."""
-    unit = gcd(*beside.values())
-    return frozenset((key, whole // unit) for key, whole in beside.items())
+@dataclass(frozen=True, slots=True)
+class _Ports:
+    """Links at switches, each at both of its ends that are one.
+
+    Parameters
+    ----------
+    here, there : int arrays
+        The switch and its neighbour.
+    kind : int64 array
+        A number for the direction and the latency.
+    whole : int64 or object array
+        The bandwidth.
+    """
+
+    here: _Ints
+    there: _Ints
+    kind: _Ints
+    whole: _Ints
+
+    @classmethod
+    def of(cls, topology: Topology) -> _Ports:
+        columns = topology.columns
+        is_plane = np.array([node.kind is NodeKind.SWITCH for node in topology.nodes])
+        here = np.append(columns.tail, columns.head)
+        at = np.flatnonzero(is_plane[here])
+        late = _latencies(columns)[columns.kind]
+        return cls(
+            here[at],
+            np.append(columns.head, columns.tail)[at],
+            np.append(2 * late, 2 * late + 1)[at],
+            np.tile(_wholes(topology), 2)[at],
+        )
+
+    def beside(self, colour: _Ints) -> dict[int, object]:
+        """Return the neighbours of each switch by colour and kind, with their bandwidths.
+
+        These are least whole numbers: equal for all proportional bandwidths.
+        """
+        kinds = int(self.kind.max(initial=0)) + 1
+        most = kinds * (int(colour.max()) + 1)
+        key = self.here.astype(np.int64) * most + colour[self.there] * kinds + self.kind
+        found, which = np.unique(key, return_inverse=True)
+        width = _added(which, self.whole, len(found))
+        switch, first, count = np.unique(found // most, return_index=True, return_counts=True)
+        if not len(switch):
+            return {}
+        width = width // np.repeat(np.gcd.reduceat(width, first), count)
+        rows = np.split(np.stack([found % most, width], axis=1), first[1:])
+        return {
+            v: tuple(row.ravel().tolist()) for v, row in zip(switch.tolist(), rows, strict=True)
+        }
+
+
+def _wholes(topology: Topology) -> _Ints:
+    """Return the bandwidths in whole numbers, in a type in which they add up exactly."""
+    columns = topology.columns
+    wholes = np.array(columns.whole_bandwidths()[1], dtype=object)
+    return exact(wholes, 2 * len(columns))[columns.kind]
+
+
+def _latencies(columns: LinkColumns) -> _Ints:
+    """Return the place of the latency of each kind of link, in ascending order."""
+    place = {late: i for i, late in enumerate(sorted({late for _, late in columns.kinds}))}
+    return np.array([place[late] for _, late in columns.kinds], dtype=np.int64)
+
+
+def _added(which: _Ints, amounts: _Ints, size: int) -> _Ints:
+    total = np.zeros(size, dtype=amounts.dtype)
+    np.add.at(total, which, amounts)
+    return total
 
 
 def _first_colour(topology: Topology, position: int, alone: bool) -> object:
@@ -152,35 +218,61 @@ class _Merging:
         place = [of_colour[one] for one in colour]
         self.topology, self.kept, self.place = topology, kept, place
         self.sets = {of_colour[one]: switches for one, switches in sets.items()}
-        self.linked: dict[int, dict[int, int]] = {v: {} for v in range(len(place))}
-        for link, whole in zip(topology.links, topology.whole_bandwidths[1], strict=True):
-            for here, there in ((link.tail, link.head), (link.head, link.tail)):  # both together
-                self.linked[here][there] = self.linked[here].get(there, 0) + whole
-        nodes = tuple(topology.nodes[v] for v in kept)
+        self.whole = _wholes(topology)
         shared = tuple(
             replace(group, links=self._ends_of(group))
             for group in topology.shared
             if self._ends_of(group)
         )
-        self.width: dict[tuple[int, int], int] = {}
-        self.merged = topology.like(topology.name, nodes, self._merged_links(), shared=shared)
+        self._merge_links()
+        nodes = tuple(topology.nodes[v] for v in kept)
+        self.merged = topology.like(topology.name, nodes, self._links(), shared=shared)
+        self.linked = self._linked()
         self.selections = self._select()
 
-    def _merged_links(self) -> tuple[Link, ...]:
-        """Sum the bandwidths, as whole numbers in ``width``, and take the greatest latencies."""
-        under, wholes = self.topology.whole_bandwidths
-        latency: dict[tuple[int, int], Fraction] = {}
-        for link, whole in zip(self.topology.links, wholes, strict=True):
-            ends = self.place[link.tail], self.place[link.head]
-            if ends[0] != ends[1]:
-                self.width[ends] = self.width.get(ends, 0) + whole
-                known = latency.setdefault(ends, link.latency_us)
-                if link.latency_us is not known and link.latency_us > known:
-                    latency[ends] = link.latency_us
-        exact = {whole: Fraction(whole, under) for whole in set(self.width.values())}
+    def _merge_links(self) -> None:
+        """Sum the bandwidths, as whole numbers, and take the greatest latencies.
+
+        ``link`` is the merged link of each real one, the number of them all between parallel
+        switches.
+        """
+        columns, size = self.topology.columns, len(self.kept)
+        place = np.array(self.place)
+        near, far = place[columns.tail], place[columns.head]
+        across = np.flatnonzero(near != far)
+        key, which = np.unique(near[across] * size + far[across], return_inverse=True)
+        self.link = np.full(len(columns), len(key))
+        self.link[across] = which
+        self.near, self.far = key // size, key % size
+        self.width = _added(which, self.whole[across], len(key))
+        self.late = _latencies(columns)[columns.kind]
+        self.latest = np.zeros(len(key), dtype=np.int64)
+        np.maximum.at(self.latest, which, self.late[across])
+
+    def _links(self) -> tuple[Link, ...]:
+        columns = self.topology.columns
+        under = columns.whole_bandwidths()[0]
+        bandwidth = {whole: Fraction(whole, under) for whole in set(self.width.tolist())}
+        latency = sorted({late for _, late in columns.kinds})
         return tuple(
-            Link(*ends, exact[self.width[ends]], latency[ends]) for ends in sorted(self.width)
+            Link(near, far, bandwidth[whole], latency[late])
+            for near, far, whole, late in zip(
+                *(each.tolist() for each in (self.near, self.far, self.width, self.latest)),
+                strict=True,
+            )
         )
+
+    def _linked(self) -> dict[int, dict[int, int]]:
+        """Return the bandwidths between switches of sets, both ways together."""
+        columns = self.topology.columns
+        linked: dict[int, dict[int, int]] = {v: {} for row in self.sets.values() for v in row}
+        in_sets = np.zeros(len(self.place), dtype=np.bool_)
+        in_sets[list(linked)] = True
+        for link in np.flatnonzero(in_sets[columns.tail] & in_sets[columns.head]).tolist():
+            ends, whole = (int(columns.tail[link]), int(columns.head[link])), int(self.whole[link])
+            for here, there in (ends, ends[::-1]):
+                linked[here][there] = linked[here].get(there, 0) + whole
+        return linked
 
     def _ends_of(self, group: SharedCapacity) -> tuple[tuple[int, int], ...]:
         ends = {(self.place[tail], self.place[head]) for tail, head in group.links}
@@ -203,7 +295,10 @@ class _Merging:
 
     def _cut_from(self, start: int, cuts: dict[int, list[_Cut]]) -> None:
         """Divide the traffic over a set, then the part of each switch over the next set."""
-        total = {v: sum(self.linked[v].values()) for v in self.sets[start]}
+        columns = self.topology.columns
+        ends = np.append(columns.tail, columns.head)
+        at = _added(ends, np.tile(self.whole, 2), len(self.place))
+        total = {v: int(at[v]) for v in self.sets[start]}
         cuts[start] = _divided([(Fraction(0), Fraction(1), total)])
         reached = [start]
         for place in reached:  # the loop body appends to it
@@ -223,20 +318,29 @@ class _Merging:
     def unlike(self) -> set[int]:
         """Switches whose merging would give some link a share out of proportion."""
         all_ = lcm(*(one.share.denominator for one in self.selections))
-        carried = _carried(self.merged, self.selections, all_)
-        between, place = self.merged.link_between, self.place
-        wrong: set[int] = set()
-        for link, whole in zip(self.topology.links, self.topology.whole_bandwidths[1], strict=True):
-            real = link.tail, link.head
-            ends = place[link.tail], place[link.head]
-            merged = between.get(ends)  # none between parallel switches
-            if not (
-                merged
-                and carried.get(real, 0) * self.width[ends] == whole * all_
-                and (merged.latency_us is link.latency_us or merged.latency_us == link.latency_us)
-            ):
-                wrong.update(*(self.sets.get(end, ()) for end in ends))
-        return wrong | self._limited_in_part()
+        columns = self.topology.columns
+        # A real link carries at most all traffic.
+        exact_type = exact(np.append(self.width, self.whole), all_).dtype
+        width = np.append(self.width, 0).astype(exact_type)
+        carried = self._carried(all_).astype(exact_type)
+        # A link between parallel switches is of no merged link, and so of width 0.
+        wide = carried * width[self.link] == self.whole.astype(exact_type) * all_
+        wrong = np.flatnonzero(~(wide & (np.append(self.latest, 0)[self.link] == self.late)))
+        ends = {*columns.tail[wrong].tolist(), *columns.head[wrong].tolist()}
+        merged = {self.place[end] for end in ends} & self.sets.keys()
+        return {v for place in merged for v in self.sets[place]} | self._limited_in_part()
+
+    def _carried(self, all_: int) -> _Ints:
+        """Return the parts of all traffic over each real link, of so many in all."""
+        columns, size = self.topology.columns, len(self.place)
+        known = columns.tail.astype(np.int64) * size + columns.head  # sorted, as the links are
+        carried = np.zeros(len(known), dtype=np.int64 if all_ < 2**63 else object)
+        for one in self.selections:
+            node = np.array(one.node)
+            key = node[self.near] * size + node[self.far]
+            at = np.minimum(np.searchsorted(known, key), len(known) - 1)
+            carried[at[known[at] == key]] += int(one.share * all_)
+        return carried
 
     def _limited_in_part(self) -> set[int]:
         """Switches of merged links with some, but not all, real links in a shared capacity."""
@@ -248,20 +352,6 @@ class _Merging:
                 if ends in merged and (link.tail, link.head) not in members:
                     wrong.update(*(self.sets.get(end, ()) for end in ends))
         return wrong
-
-
-def _carried(
-    merged: Topology, selections: Sequence[Selection], all_: int
-) -> dict[tuple[int, int], int]:
-    """Return the parts of all traffic over each real link, of so many in all."""
-    ends = [(link.tail, link.head) for link in merged.links]
-    carried: dict[tuple[int, int], int] = {}
-    for one in selections:
-        share, node = int(one.share * all_), one.node
-        for tail, head in ends:
-            real = node[tail], node[head]
-            carried[real] = carried.get(real, 0) + share
-    return carried
 
 
 def _divided(parts: Iterable[tuple[Fraction, Fraction, Mapping[int, int]]]) -> list[_Cut]:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 from heapq import nsmallest
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
@@ -47,11 +47,14 @@ _Way: TypeAlias = "tuple[int, _Ends, _Way | None]"
 
 
 class _Loads(NamedTuple):
-    """The load of a ring on links, by number, and those links that crossings may take."""
+    """Loads of a ring on links, by number, and those links that crossings may take.
+
+    A link may come several times.
+    """
 
     link: npt.NDArray[np.int64]
     load: npt.NDArray[np.int64]
-    crossed: frozenset[_Ends]
+    crossed: frozenset[int]
 
 
 class AttachmentLayout:
@@ -69,7 +72,8 @@ class AttachmentLayout:
         self.number = {link: place for place, link in enumerate(self.ports.slowness)}
         self.busy = np.zeros(len(self.number), dtype=np.int64)
         self.is_exact = not topology.shared  # whether the loads alone give the time of the rings
-        attachments = find_nic_attachments(self.ports.router, boxes)
+        router = self.ports.router
+        attachments = find_nic_attachments(router, boxes)
         self.entries = attachments[0].ins
         self.everywhere = [frozenset(gpus) for gpus in boxes]
         # Through switches alone, a ring can leave a box at every GPU, wherever it enters.
@@ -79,23 +83,26 @@ class AttachmentLayout:
         self.courses = cache(self._find_courses)
         self.exits = cache(self._find_exits)
         self.shares = cache(self._find_shares)
+        self.numbered = cache(self._find_numbered)
         self.loads = cache(self._find_loads)
         self.crossings = [
-            Crossings(found.outs, after.ins, self._hops, self.shares, self._onward)
+            Crossings(found.outs, after.ins, self._hops, self.shares, self._onward, router.kind)
             for found, after in pairwise((*attachments, attachments[0]))
         ]
+        self.narrowed: list[Crossings] = []
+        self.highest = 0  # of all prices of parts so far
         self.over = self._find_parts_over_links()
         narrowest = min(topology.ingress_gb_s[gpu] for gpu in topology.compute)
         self.least = _WHOLE * self.ports.scale / narrowest
         # A ring changes the loads of few links, so few of all crossings need a new price.
         self.stale = {*self.over}
 
-    def _find_parts_over_links(self) -> dict[_Ends, list[Part]]:
-        over: dict[_Ends, list[Part]] = defaultdict(list)
+    def _find_parts_over_links(self) -> dict[int, list[Part]]:
+        over: dict[int, list[Part]] = defaultdict(list)
         for crossings in self.crossings:
             for part in crossings.parts:
                 for link in part.shares:
-                    over[link].append(part)
+                    over[self.number[link]].append(part)
         return over
 
     def is_settled(self, rings: int) -> bool:
@@ -124,19 +131,20 @@ class AttachmentLayout:
     def count(self, tour: Ring, rings: int) -> None:
         """Add rings of this course to the loads, or remove them if negative."""
         loads = self.loads(tour)
-        self.busy[loads.link] += rings * loads.load
+        np.add.at(self.busy, loads.link, rings * loads.load)
         self.stale |= loads.crossed
 
     def _find_loads(self, tour: Ring) -> _Loads:
-        found: dict[_Ends, int] = defaultdict(int)
-        for hop in hops(tour):
-            for link, share in self.shares(hop).items():
-                found[link] += share
-        return _Loads(
-            np.array([self.number[link] for link in found], dtype=np.int64),
-            np.array(list(found.values()), dtype=np.int64),
-            frozenset(found.keys() & self.over.keys()),
-        )
+        found = [self.numbered(hop) for hop in hops(tour)]
+        links = [link for numbers, _ in found for link in numbers]
+        loads = [load for _, loads in found for load in loads]
+        crossed = frozenset(self.over.keys() & links)
+        return _Loads(np.array(links, dtype=np.int64), np.array(loads, dtype=np.int64), crossed)
+
+    def _find_numbered(self, hop: _Ends) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The numbers of the links of a hop, and the load of a ring on each."""
+        shares = self.shares(hop)
+        return tuple(self.number[link] for link in shares), tuple(shares.values())
 
     @property
     def worst(self) -> int:
@@ -185,7 +193,13 @@ class AttachmentLayout:
         Ties go to the fewest hops; a box is entered and left at one GPU only if unavoidable.
         """
         self._renew_prices()
-        a_round = 1 + sum(crossings.highest for crossings in self.crossings)
+        equal = [*self.has_equal_exits, False]  # the way around may end at any entry
+        self.narrowed = [
+            crossings.narrowed(heads=equal[box + 1]) if equal[box] else crossings
+            for box, crossings in enumerate(self.crossings)
+        ]
+        # More than the price of any way around, and so of no other weight than the penalty's.
+        a_round = 1 + 2 * len(self.boxes) * self.highest
         way = self._cheapest(a_round)
         if way is None:
             raise UnsupportedError("unsupported: no way for rings to enter and leave every box")
@@ -200,7 +214,8 @@ class AttachmentLayout:
         """Price the crossings over links whose loads have changed."""
         for part in {part for link in self.stale for part in self.over[link]}:
             penalty = sum(self._added(link, share) for link, share in part.shares.items())
-            part.price = penalty * MOST_HOPS + part.hops
+            part.reprice(penalty * MOST_HOPS + part.hops)
+            self.highest = max(self.highest, part.price)
         self.stale.clear()
 
     def _cheapest(self, a_round: int) -> _Way | None:
@@ -209,7 +224,9 @@ class AttachmentLayout:
         No path around from a GPU is cheaper than the best one to it from any GPU, so most GPUs
         need no search of their own.
         """
-        free = self._through({start: (0, (start, start), None) for start in self.entries}, a_round)
+        # All are free, so two are enough where all entries have the same exits (see ``_left``).
+        starts = self.entries[:2] if self.has_equal_exits[0] else self.entries
+        free = self._through({start: (0, (start, start), None) for start in starts}, a_round)
         bounds = sorted(
             (free[start][0], place) for place, start in enumerate(self.entries) if start in free
         )
@@ -235,12 +252,11 @@ class AttachmentLayout:
         _, crossing, before = way
         while before is not None and before[2] is not None:
             _, crossing, before = before
-        alike = {self.exits(0, entry) for entry in self.entries}
-        return len(alike) == 1 and crossing[0] in alike.pop() - {start}
+        return crossing[0] != start and crossing[0] in self.common_exits
 
     def _through(self, entered: dict[int, _Way], a_round: int) -> dict[int, _Way]:
         """The best paths around all boxes, by the GPU where they enter the first box again."""
-        for box, crossings in enumerate(self.crossings):
+        for box, crossings in enumerate(self.narrowed):
             left = self._left(box, entered, a_round)
             reached = crossings.cheapest(left)
             if box + 1 < len(self.boxes) and self.has_equal_exits[box + 1]:
@@ -277,7 +293,7 @@ class AttachmentLayout:
         """Return the price, the place and the GPU of entries, by their exits."""
         priced = [(way[0], place, entry) for place, (entry, way) in enumerate(entered.items())]
         if self.has_equal_exits[box] and priced:
-            return {self.everywhere[box]: priced}
+            return {self.narrowed[box].tails: priced}
         alike: dict[frozenset[int], list[tuple[int, int, int]]] = {}
         for one in priced:
             alike.setdefault(self.exits(box, one[2]), []).append(one)
@@ -285,6 +301,12 @@ class AttachmentLayout:
 
     def _find_exits(self, box: int, entry: int) -> frozenset[int]:
         return frozenset(self.courses(box, entry)) or self.everywhere[box]
+
+    @cached_property
+    def common_exits(self) -> frozenset[int]:
+        """Where a ring can leave the first box, wherever it enters; none if entries differ."""
+        first, *others = {self.exits(0, entry) for entry in self.entries}
+        return frozenset() if others else first
 
     def _find_courses(self, box: int, entry: int) -> Mapping[int, Sequence[Ring]]:
         """By exit, the courses over direct links through all GPUs of a box; empty without any.
@@ -323,7 +345,5 @@ def _two_cheapest(reached: list[tuple[int, int, int]]) -> list[tuple[int, int, i
     if len(reached) < 3:
         return reached
     prices = [way[0] for way in reached]
-    least = min(range(len(prices)), key=prices.__getitem__)
-    others = (place for place in range(len(prices)) if place != least)
-    second = min(others, key=prices.__getitem__)
-    return [reached[place] for place in sorted((least, second))]
+    least = nsmallest(2, range(len(prices)), key=prices.__getitem__)
+    return [reached[place] for place in sorted(least)]

@@ -5,15 +5,18 @@ Problem: over all pairs of a GPU that leaves a box (tail) and one that enters th
 Input:   the load of a crossing on each link; prices of its parts.
 Output:  for each head the least price and its tail.
 Cost:    tails + heads instead of tails x heads, where the links of a crossing are those of its tail
-         and those of its head, as with a NIC for each GPU. Otherwise tails x heads.
+         and those of its head, as with a NIC for each GPU. Otherwise tails x heads. Two of each,
+         where all tails but one have the same price so far.
 Source:  ours.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field
 
 __all__ = ["MOST_HOPS", "Crossings", "Part"]
 
@@ -36,19 +39,43 @@ class Part:
         Links of a path.
     price : int
         Set by the layout, from the loads and the hops.
+    place : int
+        The place of its GPU among those of its fan.
+    ranking : list of (int, int)
+        The price and the place of each of these, in ascending order.
     """
 
     shares: _Shares
     hops: int
     price: int = 0
+    place: int = 0
+    ranking: list[tuple[int, int]] = field(default_factory=list)
+
+    def reprice(self, price: int) -> None:
+        """Set the price, and the rank."""
+        del self.ranking[bisect_left(self.ranking, (self.price, self.place))]
+        self.price = price
+        insort(self.ranking, (price, self.place))
 
 
 @dataclass(frozen=True, slots=True)
 class _Fan:
-    """Tails and heads between which every crossing consists of a tail's part and a head's part."""
+    """Tails and heads between which every crossing consists of a tail's part and a head's part.
+
+    ``first`` is the place of the first tail among all of the box, if some tails are left out.
+    """
 
     tails: dict[int, Part]
     heads: dict[int, Part]
+    first: int | None = None
+
+    def rank(self) -> None:
+        """Make the rankings of tails and heads."""
+        for side in (self.tails, self.heads):
+            ranking = [(part.price, place) for place, part in enumerate(side.values())]
+            for place, part in enumerate(side.values()):
+                part.place, part.ranking = place, ranking
+            ranking.sort()
 
 
 class Crossings:
@@ -65,6 +92,8 @@ class Crossings:
     onward : callable
         The only node after a GPU on the way to another, if there is one; the way from there on must
         be that of all GPUs before it.
+    kind : callable
+        Crossings between GPUs of equal kinds have as many hops, and go on to the same node.
     """
 
     def __init__(
@@ -74,21 +103,49 @@ class Crossings:
         hops: Callable[[int, int], int],
         shares: Callable[[_Ends], _Shares],
         onward: Callable[[int, int], int | None],
+        kind: Callable[[int], Hashable],
     ) -> None:
         self._place = {gpu: place for place, gpu in enumerate(outs)}
         self._order = {gpu: place for place, gpu in enumerate(ins)}
+        some, tails_of = _one_of_each(outs, kind), dict[Hashable, tuple[int, ...]]()
+        for head in _one_of_each(ins, kind).values():
+            joined = {one for one, tail in some.items() if hops(tail, head)}
+            tails_of[kind(head)] = tuple(tail for tail in outs if kind(tail) in joined)
         alike: dict[tuple[int, ...], list[int]] = defaultdict(list)
         for head in ins:
-            alike[tuple(tail for tail in outs if hops(tail, head))].append(head)
-        self._fans = [
-            fan
-            for tails, heads in alike.items()
-            if tails
-            for fan in (
-                _fan_of_switch(tails, heads, hops, shares, onward)
-                or _fans(tails, heads, hops, shares)
+            alike[tails_of[kind(head)]].append(head)
+        self._fans: list[_Fan] = []
+        for tails, heads in alike.items():
+            ends = _one_of_each(tails, kind).values(), _one_of_each(heads, kind).values()
+            switches = {onward(tail, head) for tail in ends[0] for head in ends[1]}
+            if len(switches) == 1 and (switch := switches.pop()) is not None:
+                self._fans.append(_fan_of_switch(tails, heads, hops, shares, switch))
+            elif tails:
+                self._fans += _fans(tails, heads, hops, shares)
+        for fan in self._fans:
+            fan.rank()
+
+    def narrowed(self, *, heads: bool) -> Crossings:
+        """Return the crossings with the two tails of least price of each fan, by present prices.
+
+        That is all that is needed if the price up to all tails is the same, but for one that is not
+        cheaper. With ``heads``, only two heads are kept too.
+        """
+        found = copy(self)
+        found._fans = [
+            _Fan(
+                _two_cheapest(fan.tails),
+                _two_cheapest(fan.heads) if heads else fan.heads,
+                self._place[next(iter(fan.tails))],
             )
+            for fan in self._fans
         ]
+        return found
+
+    @property
+    def tails(self) -> frozenset[int]:
+        """Every tail of a crossing."""
+        return frozenset(tail for fan in self._fans for tail in fan.tails)
 
     @property
     def parts(self) -> Iterator[Part]:
@@ -96,11 +153,6 @@ class Crossings:
         for fan in self._fans:
             yield from fan.tails.values()
             yield from fan.heads.values()
-
-    @property
-    def highest(self) -> int:
-        """The highest price of a crossing; 0 without any."""
-        return max((_highest(fan.tails) + _highest(fan.heads) for fan in self._fans), default=0)
 
     def cheapest(self, left: Mapping[int, tuple[int, object]]) -> list[tuple[int, int, int]]:
         """Return the least price with which each head is reached, the tail, and the head.
@@ -121,15 +173,23 @@ class Crossings:
             price = min(prices)
             tail = tails[prices.index(price)]
             reached = [(price + part.price, tail, head) for head, part in fan.heads.items()]
-            found.append((self._place[tails[0]], reached))
+            found.append((self._place[tails[0]] if fan.first is None else fan.first, reached))
         if len(found) == 1:  # the heads of a fan are in order
             return found[0][1]
         ordered = [(first, self._order[way[2]], way) for first, reached in found for way in reached]
         return [way for _, _, way in sorted(ordered)]
 
 
-def _highest(parts: Mapping[int, Part]) -> int:
-    return max(part.price for part in parts.values())
+def _one_of_each(gpus: Sequence[int], kind: Callable[[int], Hashable]) -> Mapping[Hashable, int]:
+    """Return a GPU of each kind."""
+    return {kind(gpu): gpu for gpu in gpus}
+
+
+def _two_cheapest(parts: dict[int, Part]) -> dict[int, Part]:
+    """Return the two parts of least price, in order; of equal ones the first."""
+    both = list(parts.items())
+    least = both[0][1].ranking[:2]
+    return dict([both[place] for place in sorted([place for _, place in least])])
 
 
 def _fan_of_switch(
@@ -137,24 +197,19 @@ def _fan_of_switch(
     heads: Sequence[int],
     hops: Callable[[int, int], int],
     shares: Callable[[_Ends], _Shares],
-    onward: Callable[[int, int], int | None],
-) -> list[_Fan]:
-    """Return the fan of all crossings if the same switch follows every tail; else none.
+    switch: int,
+) -> _Fan:
+    """Return the fan of all crossings if the same switch follows every tail.
 
     It needs the load of one crossing a GPU, where :func:`_fans` compares those of all pairs.
     """
-    switches = {onward(tail, head) for tail in tails for head in heads}
-    switch, first, last = switches.pop(), tails[0], heads[0]
-    if switches or switch is None:
-        return []
+    first, last = tails[0], heads[0]
     starts = {tail: {(tail, switch): shares((tail, last))[tail, switch]} for tail in tails}
     ends = {head: dict(shares((first, head)).items() - starts[first].items()) for head in heads}
-    return [
-        _Fan(
-            {tail: Part(starts[tail], 1) for tail in tails},
-            {head: Part(ends[head], hops(first, head) - 1) for head in heads},
-        )
-    ]
+    return _Fan(
+        {tail: Part(starts[tail], 1) for tail in tails},
+        {head: Part(ends[head], hops(first, head) - 1) for head in heads},
+    )
 
 
 def _fans(

@@ -49,6 +49,7 @@ class Layout(Ports):
         self.boxes = boxes
         self.last: Ring = ()
         self.tours: list[Ring] = []
+        self.joined: set[tuple[int, int]] = set()
         self.ends = _ends(boxes, self.router) if len(boxes) > 1 else []
         self.exits = [self._exits(box) for box in range(len(self.ends))]
         self.is_fixed = bool(self.ends) and not any(any(self.direct(gpus)) for gpus in boxes)
@@ -60,7 +61,12 @@ class Layout(Ports):
     def lay(self, ring: int, rings: int) -> Ring:
         """Lay a ring of so many and count it."""
         tour = self._across(ring, rings) if self.ends else self._cycle(self.boxes[0])
-        self.count(tour, 1)
+        if self.is_fixed:  # loads decide nothing, so each hop is asked once whether it has a port
+            for hop in {*hops(tour)} - self.joined:
+                self.port(*hop)
+                self.joined.add(hop)
+        else:
+            self.count(tour, 1)
         self.last = tour
         return tour
 
@@ -282,10 +288,10 @@ class _Lays(Protocol):
 def lay_all(layout: _Lays, rings: int) -> list[Ring]:
     """Place ``rings`` rings, then improve each given all others."""
     laid = [layout.lay(ring, rings) for ring in range(rings)]
+    if layout.is_settled(rings):
+        return laid
     best = layout.worst, list(laid)
     for _ in range(PASSES):
-        if layout.is_settled(rings):
-            break
         before = list(laid)
         for ring, tour in enumerate(laid):
             layout.count(tour, -1)
@@ -294,4 +300,6 @@ def lay_all(layout: _Lays, rings: int) -> list[Ring]:
             break
         if layout.worst < best[0]:
             best = layout.worst, list(laid)
+        if layout.is_settled(rings):
+            break
     return best[1]

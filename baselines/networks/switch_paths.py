@@ -180,10 +180,10 @@ class Router:
         UnsupportedError
             If there is none through switches alone.
         """
-        return tuple([(tail, *switches, head) for switches in self._switches(tail, head)])
+        return tuple([(tail, *switches, head) for switches in self.switches(tail, head)])
 
-    def _switches(self, tail: int, head: int) -> tuple[tuple[int, ...], ...]:
-        """Return the switches on each path between two GPUs."""
+    def switches(self, tail: int, head: int) -> tuple[tuple[int, ...], ...]:
+        """Return the switches on each path between two GPUs; errors as for :meth:`paths`."""
         kind = self._kinds[0][tail], self._kinds[1][head]
         known = self._between.get(kind)
         if known is None:
@@ -197,7 +197,7 @@ class Router:
         kind = tails[tail] * (int(heads.max(initial=0)) + 1) + heads[head]
         _, first, which = np.unique(kind, return_index=True, return_inverse=True)
         pairs = zip(tail[first].tolist(), head[first].tolist(), strict=True)
-        return Between(which, [self._switches(*pair) for pair in pairs])
+        return Between(which, [self.switches(*pair) for pair in pairs])
 
     @cached_property
     def _kinds(self) -> tuple[list[int], list[int]]:
@@ -225,6 +225,10 @@ class Router:
             )
             numbers.append([known.setdefault(key, len(known)) for key in keys])
         return numbers[0], numbers[1]
+
+    def kind(self, node: int) -> tuple[int, int]:
+        """Return the kind of a node: paths lead over the same switches for all nodes of one."""
+        return self._kinds[0][node], self._kinds[1][node]
 
     def _found(self, tail: int, head: int) -> tuple[tuple[int, ...], ...]:
         found = self._shortest(tail, head)

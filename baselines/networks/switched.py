@@ -14,6 +14,7 @@ from collections.abc import Collection
 from fractions import Fraction
 from itertools import pairwise
 
+from baselines.networks.ports import has_direct_links
 from baselines.networks.switch_paths import Router
 from forestcoll.topology.model import Link, Topology
 from forestcoll.topology.shared_capacity import kept
@@ -37,9 +38,9 @@ def switched(topology: Topology, *, needless: bool = False) -> tuple[Topology, .
     >>> [len(switched(load_topology(spec))) for spec in ("dgx_a100:boxes=2", "mi250:boxes=2")]
     [1, 1]
     """
-    direct = [link for link in topology.links if _joins_gpus(topology, link)]
-    if not direct or not topology.switches:
+    if not has_direct_links(topology) or not topology.switches:
         return (topology,)
+    direct = [link for link in topology.links if _joins_gpus(topology, link)]
     around = Router(_without(topology, frozenset(direct)))
     width = {link: _width_around(around, link) for link in direct}
     sets = [frozenset(link for link in direct if link.bandwidth_gb_s < width[link])]

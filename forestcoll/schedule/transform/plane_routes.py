@@ -59,7 +59,7 @@ def paths_over_planes(routes: Routes, planes: Planes) -> Routes:
         np.repeat(np.arange(len(routes.tail)), np.diff(routes.first_path)),
         routes.multiplicity.astype(np.int64),
         routes.first_hop.astype(np.int64),
-        np.array(label, dtype=np.int64)[routes.hop],
+        np.array(label, dtype=np.int32)[routes.hop],
     )
     for switches in planes.layers(lambda switch: _weights(planes, switch)):
         paths = _laid(paths, planes, switches, size)
@@ -70,7 +70,7 @@ def paths_over_planes(routes: Routes, planes: Planes) -> Routes:
         first_path=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
         multiplicity=paths.trees,
         first_hop=paths.first,
-        hop=paths.hop.astype(np.int32),
+        hop=paths.hop,
     )
 
 
@@ -81,7 +81,7 @@ class _Paths:
     link: _Ints
     trees: _Ints
     first: _Ints
-    hop: _Ints
+    hop: npt.NDArray[np.int32]
 
 
 def _weights(planes: Planes, switch: int) -> tuple[int, ...]:
@@ -93,13 +93,16 @@ def _weights(planes: Planes, switch: int) -> tuple[int, ...]:
 
 def _laid(paths: _Paths, planes: Planes, switches: Sequence[int], size: int) -> _Paths:
     """Distribute all passages through some merged switches over their planes; cut paths."""
-    at = np.flatnonzero(np.isin(paths.hop, np.array(switches) + size))
+    most = size + len(planes.members)
+    is_merged = np.zeros(most, dtype=np.bool_)
+    is_merged[np.array(switches) + size] = True
+    is_passage = is_merged[paths.hop]
+    at = np.flatnonzero(is_passage)
     if not len(at):
         return paths
     weights = _weights(planes, switches[0])
-    row = np.searchsorted(paths.first, at, side="right") - 1
-    most = size + len(planes.members)
-    ends = np.stack([paths.hop[at - 1], paths.hop[at], paths.hop[at + 1]])
+    row = np.repeat(np.arange(len(paths.trees)), np.diff(paths.first))[at]
+    ends = np.stack([paths.hop[at - 1], paths.hop[at], paths.hop[at + 1]]).astype(np.int64)
     key = (ends[1] * most + ends[0]) * most + ends[2]
     order = np.argsort(key, kind="stable")
     start = np.zeros(len(at), dtype=np.int64)  # start of each passage, on a line of all of them
@@ -112,14 +115,14 @@ def _laid(paths: _Paths, planes: Planes, switches: Sequence[int], size: int) -> 
     path, offset = _cuts(paths, row, start, upto)
     hop_of = _entries(paths.first, path)
     first_hop = np.concatenate([[0], np.cumsum(np.diff(paths.first)[path])]).astype(np.int64)
-    place = np.full(len(paths.hop), -1, dtype=np.int64)
+    place = np.zeros(len(paths.hop), dtype=np.int64)
     place[at] = start
     # All passages lie on one line of trees; the place of a tree gives its plane.
-    line = place[hop_of]
-    passing = np.flatnonzero(line >= 0)
-    part = np.repeat(np.arange(len(path)), np.diff(first_hop))[passing]
-    plane = np.searchsorted(upto, line[passing] + offset[part], side="right") % len(weights)
-    members = np.zeros((len(planes.members), len(weights)), dtype=np.int64)
+    passing = np.flatnonzero(is_passage[hop_of])
+    passages = np.bincount(row, minlength=len(paths.trees))
+    tree = place[hop_of[passing]] + np.repeat(offset, passages[path])
+    plane = np.searchsorted(upto, tree, side="right") % len(weights)
+    members = np.zeros((len(planes.members), len(weights)), dtype=np.int32)
     members[list(switches)] = [planes.members[v] for v in switches]
     hop = paths.hop[hop_of]
     hop[passing] = members[hop[passing] - size, plane]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from baselines.building.equal_trees import edges_of, forest_of
+from baselines.building.equal_trees import edges_of, forest_of, forest_of_rows, total_of_links
 from baselines.networks.switch_paths import Router
 from forestcoll.errors import VerificationError
 from forestcoll.schedule import verify
@@ -68,3 +68,23 @@ def test_edges_are_counted_once_each() -> None:
     assert [column.tolist() for column in edges_of(long, [2, 1])] == [
         column.tolist() for column in few
     ]
+
+
+def test_equal_rows_become_one_tree() -> None:
+    """In the order of the first copies, as the mapping has them."""
+    router = Router(load_topology("complete:nodes=3"))
+    rows = np.array([[-1, 0, 0], [1, -1, 1], [-1, 0, 0], [2, 2, -1]])
+    forest = forest_of_rows(router, "by hand", rows, [1, 2, 1, 2])
+    assert forest.parent.tolist() == [[-1, 0, 0], [1, -1, 1], [2, 2, -1]]
+    assert forest.multiplicity.tolist() == [2, 2, 2]
+    assert forest == forest_of(router, "by hand", {(-1, 0, 0): 2, (1, -1, 1): 2, (2, 2, -1): 2})
+    verify(forest)
+
+
+@pytest.mark.parametrize("size", [3, 300])
+def test_amounts_on_a_link_are_added_up(size: int) -> None:
+    """By a table of all pairs or, among many ranks, by sorting; beyond 64 bits too."""
+    key = np.array([2 * size + 1, 1, 2 * size + 1])
+    amounts = np.array([2**63, 1, 2**63], dtype=object)
+    found = total_of_links(key, amounts, size)
+    assert [column.tolist() for column in found] == [[0, 2], [1, 1], [1, 2**64]]

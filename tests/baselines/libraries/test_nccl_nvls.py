@@ -1,20 +1,23 @@
 """NVLS and NVLS trees, by hand."""
 
+from collections.abc import Collection
 from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 from baselines import METHODS
+from baselines.libraries import nccl_nvls
 from baselines.libraries.nccl_nvls import generate, generate_tree, with_loopback
 from baselines.libraries.nccl_tree import generate as generate_nccl_tree
 from forestcoll import optimum
 from forestcoll.compilation import compile_program
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.generation import generate as generate_forest
+from forestcoll.in_network.pruning import multicast
 from forestcoll.runtimes.formats import export
 from forestcoll.runtimes.mscclpp.exporter import MscclppOptions
-from forestcoll.schedule import Allreduce, MulticastForest, cost, synchronous, verify
+from forestcoll.schedule import Allreduce, Forest, MulticastForest, cost, synchronous, verify
 from forestcoll.topology import Topology, load_topology
 from tests.baselines.dead_nics import without
 from tests.hand_networks import network_of
@@ -299,3 +302,27 @@ def test_nvls_is_exported_to_the_switch_channels_of_mscclpp() -> None:
     assert export(compile_program(made, loopback=False), MscclppOptions()).text
     with pytest.raises(UnsupportedError, match=r"without multicast$"):
         export(compile_program(made), MscclppOptions())
+
+
+def test_phases_that_are_mirror_images_get_one_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same as one for each, which links of other widths in reverse need."""
+    asked = []
+
+    def counted(phase: MulticastForest, switches: Collection[int]) -> MulticastForest:
+        asked.append(phase.reduction)
+        return with_loopback(phase, switches)
+
+    def apart(both: Allreduce[Forest]) -> Allreduce[MulticastForest]:
+        made = multicast(both)
+        return replace(made, reduce=replace(made.reduce, walk=made.reduce.walk.copy()))
+
+    monkeypatch.setattr(nccl_nvls, "with_loopback", counted)
+    topology = load_topology("dgx_h100:boxes=2")
+    made = generate(topology)
+    assert asked == [False]
+    narrow = topology.scaled("b0.gpu0 -> b0.nvswitch", Fraction(1, 2))
+    verify(generate(narrow))
+    assert asked == [False, False, True]
+    monkeypatch.setattr(nccl_nvls, "multicast", apart)
+    assert generate(topology) == made
+    assert asked == [False, False, True, False, True]

@@ -6,13 +6,16 @@ from itertools import pairwise
 import pytest
 
 from baselines.building.binary_trees import double_binary_tree
-from baselines.libraries.nccl_tree import generate, generate_flat
+from baselines.libraries.nccl_tree import _chain, _is_free, generate, generate_flat
+from baselines.networks.boxes import gpus_by_box
+from baselines.networks.ports import Ports
 from baselines.registry import METHODS
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.schedule import Allreduce, Forest, cost, lockstep, verify
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 from tests.baselines.claims import load
 from tests.baselines.dead_nics import without
+from tests.hand_networks import network_of
 
 
 def trees(spec: str, **parameters: object) -> Allreduce[Forest]:
@@ -238,3 +241,21 @@ def test_a_tree_needs_a_gpu_that_sends_and_receives() -> None:
     dead = [*(f"b0.gpu{i} > ib" for i in range(4)), *(f"ib > b0.gpu{i}" for i in range(4, 8))]
     with pytest.raises(UnsupportedError, match=r"^unsupported: a tree has to enter and leave each"):
         generate(without("dgx_a100:boxes=2", *dead))
+
+
+def test_only_switches_leave_chains_no_choice() -> None:
+    """The GPUs of a DGX box are joined each to the next; MI250 boxes have links, rails nothing."""
+    free = {}
+    for spec in ("dgx_a100:boxes=2", "mi250:boxes=2", "rail_optimized:boxes=2"):
+        topology = load_topology(spec)
+        ports, box = Ports(topology), gpus_by_box(topology)[0]
+        free[spec] = _is_free(ports, box)
+        if free[spec]:
+            assert _chain(ports, box, 3) == (*box[3:], *box[:3])
+    apart = network_of("a0..1@0 b0..1@1 [r0] [r1]", "a0 b0 - r0, a1 b1 - r1")
+    assert not _is_free(Ports(apart), gpus_by_box(apart)[0])
+    assert free == {
+        "dgx_a100:boxes=2": True,
+        "mi250:boxes=2": False,
+        "rail_optimized:boxes=2": True,
+    }

@@ -2,11 +2,22 @@
 
 from collections import Counter
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
 import forestcoll
-from baselines.libraries.ring import generate, lay_rings, time_s_per_gb
+from baselines.libraries import ring
+from baselines.libraries.ring import (
+    Laid,
+    _is_fastest,
+    _width_inside,
+    generate,
+    lay_rings,
+    time_s_per_gb,
+)
+from baselines.networks.boxes import gpus_by_box
+from baselines.networks.ring_attachment import AttachmentLayout
 from baselines.networks.ring_layout import hops
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.schedule import Forest, cost, lockstep, verify
@@ -396,3 +407,54 @@ def test_candidates_are_timed_as_their_forests_are(spec: str, dead: tuple[str, .
     topology = without(spec, *dead) if dead else load_topology(spec)
     laid = lay_rings(topology, None)
     assert time_s_per_gb(topology, laid) == cost(generate(topology)).time_s_per_gb
+
+
+@pytest.mark.parametrize(
+    ("spec", "dead", "fastest"),
+    [
+        ("nvl72:racks=2,gpus_per_rack=40,planes=1", ["b0.gpu2", "b0.gpu3"], True),
+        ("dgx_h100:boxes=3", ["b1.gpu0"], False),
+        ("dgx_a100:boxes=2", ["b0.gpu2 - ib"], False),
+        ("mi250:boxes=2", ["b0.gpu3"], False),
+        ("rail_optimized:boxes=3,gpus_per_box=4", ["b1.gpu2"], False),
+    ],
+)
+def test_rings_that_fill_the_links_of_a_box_are_not_compared(
+    spec: str, dead: list[str], fastest: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 40 GPUs each gets 39 / 40 of the data over NVLink, while two NICs have two rings each.
+
+    On the smaller boxes NICs or links to choose from are the limit.
+    """
+    topology = load_topology(spec).without(*dead)
+    asked = []
+
+    class Asked(AttachmentLayout):
+        def __init__(self, *network: Any) -> None:
+            asked.append(network)
+            super().__init__(*network)
+
+    monkeypatch.setattr(ring, "AttachmentLayout", Asked)
+    found = lay_rings(topology, None)
+    assert bool(asked) != fastest
+    monkeypatch.setattr(ring, "_is_fastest", lambda *_: False)
+    assert lay_rings(topology, None) == found
+    assert asked
+
+
+def test_no_rings_are_faster_than_the_links_into_a_box() -> None:
+    """Three GPUs of 3 GB/s and two of 1: a box of GPUs each entered once from outside.
+
+    In the box of a0, a1 and a2 two of three hops come over 9 GB/s in all; and GPUs alone in their
+    boxes bound nothing.
+    """
+    topology = network_of(
+        "a0..2@0 b0@1 c0@2 [in]@0 [net]", "a0..2 - in: 3, a0..2 - net: 9, b0 c0 - net: 9"
+    )
+    boxes = gpus_by_box(topology)
+    assert _width_inside(topology, boxes[0]) == 9
+    a0, a1, a2, b0, c0 = topology.compute
+    rings = [(a0, a1, a2, b0, c0), (a1, a2, a0, b0, c0), (a2, a0, a1, b0, c0)]
+    assert time_s_per_gb(topology, Laid(topology, rings)) == Fraction(2 * 4, 5 * 9)
+    assert _is_fastest(topology, boxes, rings)
+    assert not _is_fastest(topology, boxes, rings[:2])

@@ -19,3 +19,9 @@ def test_other_marks_are_taken_away() -> None:
     some = marked_only(NETWORK, {4})
     assert [node.multicast for node in some.nodes] == [False, False, False, False, True]
     assert some.links == NETWORK.links
+
+
+def test_without_other_marks_the_network_stays_the_same_object() -> None:
+    """So its router is not built again."""
+    assert marked_only(NETWORK, {0, 3, 4}) is NETWORK
+    assert marked_only(NETWORK, {3}) is not NETWORK

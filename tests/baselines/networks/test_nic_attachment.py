@@ -148,3 +148,11 @@ def test_a_gpu_that_nothing_comes_back_to_is_passed_over() -> None:
     """B sends to the network and hears nothing from it."""
     one_way = network_of("[network] a@0 far@1 b@0", "network - a far, b > network", "one way")
     assert chosen(one_way) == ["a"]
+
+
+def test_methods_share_what_was_found_for_a_router() -> None:
+    topology = load_topology("dgx_a100:boxes=2")
+    router, boxes = Router(topology), gpus_by_box(topology)
+    assert find_nic_attachments(router, boxes) is find_nic_attachments(router, boxes)
+    alone = [[gpu] for gpu in topology.compute]
+    assert [found.size for found in find_nic_attachments(router, alone)] == [1] * 16

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from baselines import METHODS
-from baselines.networks.planes import Planes, find_planes
+from baselines.networks.planes import Planes, _Merging, find_planes
 from forestcoll import optimum
 from forestcoll.schedule import cost, verify
 from forestcoll.topology import Link, Topology, TopologyBuilder, load_topology
@@ -205,3 +205,67 @@ def test_any_split_is_undone(parts: list[int], spec: str) -> None:
     assert planes.merged.links == whole.links
     assert optimum(planes.merged).algbw_gb_s == optimum(planes.topology).algbw_gb_s
     check(planes)
+
+
+@pytest.mark.parametrize("unit", [2**55, 2**62, Fraction(1, 3**50)])
+def test_numbers_beyond_64_bits_are_merged_exactly(unit: Fraction | int) -> None:
+    topology = box(*H100)
+    links = (replace(link, bandwidth_gb_s=link.bandwidth_gb_s * unit) for link in topology.links)
+    planes = find_planes(replace(topology, links=tuple(links)))
+    assert [one.share * 18 for one in planes.selections] == [5, 5, 4, 4]
+    assert {link.bandwidth_gb_s for link in planes.merged.links} == {450 * unit}
+    check(planes)
+
+
+@pytest.mark.parametrize("wide", [1, 2**62 - 1])
+def test_linked_switches_are_no_planes(wide: int) -> None:
+    """No traffic of merged planes would use the link, which may be wider than all others."""
+    topology = box(1, 1, gpus=2)
+    one, other = (topology.position_of[f"nvswitch{i}"] for i in range(2))
+    between = [Link(*ends, Fraction(wide)) for ends in ((one, other), (other, one))]
+    linked = replace(topology, links=(*topology.links, *between))
+    assert find_planes(topology).merged is not topology
+    assert find_planes(linked).merged is linked
+
+
+def test_no_link_objects_of_the_real_network_are_made() -> None:
+    """A rack has 18 planes: thousands of links, which merged are few."""
+    columns = load_topology("nvl72:racks=2,gpus_per_rack=4")
+    topology = Topology.of_columns(columns.name, columns.nodes, columns.columns, columns.shared)
+    assert len(find_planes(topology).selections) == 18
+    assert "links" not in vars(topology)
+
+
+def test_proportions_are_compared_beyond_64_bits() -> None:
+    """Links out of proportion by 2^44, of 2^20 parts of all traffic: by 2^64 in whole parts.
+
+    As if all three switches had one colour, and the same bandwidth in all.
+    """
+    wide, narrow, off = 2**49, 2**30, 2**44
+    widths = {0: (wide - off, narrow, wide - narrow + off), 1: (wide, narrow, wide - narrow)}
+    other = {0: widths[1], 1: (wide + off, narrow, wide - narrow - off)}
+    nodes = box(1, 1, 1, gpus=2).nodes
+    switches = [v for v, node in enumerate(nodes) if node.is_switch]
+    gpus = [v for v, node in enumerate(nodes) if node.is_gpu]
+    links = [
+        link
+        for i, gpu in enumerate(gpus)
+        for v, there, back in zip(switches, widths[i], other[i], strict=True)
+        for link in (Link(gpu, v, Fraction(there)), Link(v, gpu, Fraction(back)))
+    ]
+    topology = Topology("three planes", nodes, tuple(links))
+    colour = [0 if v in switches else v + 1 for v in range(len(nodes))]
+    merging = _Merging(topology, colour, {0: switches})
+    assert merging.selections[0].share == Fraction(1, 2)
+    assert merging.unlike() == set(switches)
+
+
+def test_links_of_one_merged_link_need_one_latency() -> None:
+    """As if both switches had one colour, though a link of one is slower."""
+    topology = box(1, 1, gpus=2)
+    switches = list(topology.switches)
+    colour = [0 if v in switches else v + 1 for v in range(len(topology.nodes))]
+    assert _Merging(topology, colour, {0: switches}).unlike() == set()
+    first, *others = topology.links
+    late = replace(topology, links=(replace(first, latency_us=Fraction(1)), *others))
+    assert _Merging(late, colour, {0: switches}).unlike() == set(switches)

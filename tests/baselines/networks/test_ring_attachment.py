@@ -176,9 +176,9 @@ def test_one_search_finds_the_path_around_unless_it_leaves_the_first_gpu_at_once
 
     monkeypatch.setattr(AttachmentLayout, "_through", counted)
     layout.lay(0, 2)
-    assert searches == [7, 1]
+    assert searches == [2, 1]
     layout.lay(1, 2)
-    assert searches == [7, 1, 7]
+    assert searches == [2, 1, 2]
 
 
 def test_a_path_from_another_gpu_is_not_taken_if_entries_differ_in_their_exits(
@@ -193,7 +193,40 @@ def test_a_path_from_another_gpu_is_not_taken_if_entries_differ_in_their_exits(
     assert layout._can_begin(start, way)
     assert not layout._can_begin(other, way)
     every = layout.everywhere[0]
+    del layout.common_exits
     monkeypatch.setattr(
         layout, "exits", lambda _, entry: every - {last} if entry == last else every
     )
     assert not layout._can_begin(start, way)
+
+
+def test_a_box_is_left_elsewhere_than_entered_though_one_nic_is_much_faster() -> None:
+    """A ring over the fast NICs alone would visit their GPUs twice."""
+    topology = network_of(
+        "a0..1@0 b0..1@1 [in0]@0 [in1]@1 [net]",
+        "a0..1 - in0: 900, b0..1 - in1: 900, a0 b0 - net: 90, a1 b1 - net: 1",
+    )
+    layout = attachment_layout(topology)
+    assert [sorted(layout.lay(ring, 2)) for ring in range(2)] == [list(topology.compute)] * 2
+
+
+@pytest.mark.parametrize(("spec", "equal"), [("dgx_a100:boxes=3", True), ("mi250:boxes=2", False)])
+def test_only_boxes_with_equal_exits_need_two_ways_of_least_price(
+    spec: str, equal: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All GPUs of the first box are reached at the end, as any of them may be the first."""
+    layout = attachment_layout(load_topology(spec))
+    searches = []
+    through = AttachmentLayout._through
+
+    def counted(self: AttachmentLayout, entered: Any, a_round: int) -> Any:
+        searches.append(len(entered))
+        return through(self, entered, a_round)
+
+    monkeypatch.setattr(AttachmentLayout, "_through", counted)
+    layout.lay(0, 8)
+    assert layout.has_equal_exits == [equal] * len(layout.boxes)
+    assert (searches[0] == 2) == equal
+    assert (layout.narrowed == layout.crossings) != equal
+    heads = [sum(len(fan.heads) for fan in crossings._fans) for crossings in layout.narrowed]
+    assert heads == ([2, 2, 8] if equal else [len(layout.entries)] * 2)

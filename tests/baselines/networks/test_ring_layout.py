@@ -236,3 +236,41 @@ def test_a_matching_has_the_least_weight_in_all_or_there_is_none() -> None:
     """By hand: 5 + 1 against 1 + 9; two entries that share their only exit have none."""
     assert _matching([{0: 1, 1: 5}, {0: 1, 1: 9}]) == [1, 0]
     assert _matching([{0: 1}, {0: 2}]) == []
+
+
+def test_settled_rings_are_not_compared() -> None:
+    """Nothing is counted then, so there is no busiest port."""
+
+    class Settled:
+        def is_settled(self, rings: int) -> bool:
+            return True
+
+        def lay(self, ring: int, rings: int) -> Ring:
+            return (ring,)
+
+        def count(self, tour: Ring, rings: int) -> None:
+            raise AssertionError
+
+        @property
+        def worst(self) -> int:
+            raise AssertionError
+
+    assert lay_all(Settled(), 2) == [(0,), (1,)]
+
+
+def test_hops_without_a_port_are_refused_though_loads_decide_nothing() -> None:
+    """Rails reach the next box, but nothing joins the GPUs of a box."""
+    topology = network_of("a0..1@0 b0..1@1 [r0] [r1]", "a0 b0 - r0, a1 b1 - r1")
+    layout = Layout(topology, gpus_by_box(topology))
+    assert layout.is_fixed
+    with pytest.raises(UnsupportedError, match="switches do not lead from a0 to a1"):
+        layout.lay(0, 2)
+
+
+def test_loads_are_counted_only_where_they_decide() -> None:
+    """Switches give the course of rings over DGX boxes; MI250 boxes have links to choose from."""
+    for spec, counted in (("dgx_a100:boxes=2", False), ("mi250:boxes=2", True)):
+        topology = load_topology(spec)
+        layout = Layout(topology, gpus_by_box(topology))
+        layout.lay(0, 8)
+        assert bool(layout.load) == counted
