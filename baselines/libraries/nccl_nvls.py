@@ -357,13 +357,12 @@ def _in_bytes(walks: Walks) -> list[bytes]:
 
 def _check_links(topology: Topology, walks: Walks) -> None:
     """Refuse walks over links that are not there."""
-    size, (tail, head) = len(topology.nodes), topology.link_ends
     begins = np.ones(len(walks.node), dtype=np.bool_)
     begins[walks.first_node[1:] - 1] = False
     hop = np.flatnonzero(begins)
     near, far = walks.node[hop], walks.node[hop + 1]
-    known = np.isin(near * np.int64(size) + far, tail * np.int64(size) + head)
-    if (at := first(~known)) is not None:
+    places = topology.columns.places_of(near, far)
+    if (at := first(places == topology.num_links)) is not None:
         names = [topology.nodes[end].name for end in (near[at], far[at])]
         raise UnsupportedError(
             f"unsupported: NVLS sends what passes a switch both ways, and there is no link "

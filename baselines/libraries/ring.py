@@ -284,12 +284,12 @@ def _is_fastest(network: Topology, boxes: list[list[int]], rings: list[Ring]) ->
     (N - 1) / N of it, and only (N - 1) / N from outside: the rest by links within the box.
     """
     size = network.num_compute
-    least = max(
+    least = (
         Fraction((len(gpus) - 1) * (size - 1), size) / _width_inside(network, gpus)
         for gpus in boxes
         if len(gpus) > 1
     )
-    return time_s_per_gb(network, Laid(network, rings)) <= least
+    return time_s_per_gb(network, Laid(network, rings)) <= max(least, default=Fraction(0))
 
 
 def _width_inside(network: Topology, gpus: list[int]) -> Fraction:

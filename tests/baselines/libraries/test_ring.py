@@ -458,3 +458,4 @@ def test_no_rings_are_faster_than_the_links_into_a_box() -> None:
     assert time_s_per_gb(topology, Laid(topology, rings)) == Fraction(2 * 4, 5 * 9)
     assert _is_fastest(topology, boxes, rings)
     assert not _is_fastest(topology, boxes, rings[:2])
+    assert not _is_fastest(topology, [[gpu] for gpu in topology.compute], rings)
