@@ -92,8 +92,7 @@ class AttachmentLayout:
         self.narrowed: list[Crossings] = []
         self.highest = 0  # of all prices of parts so far
         self.over = self._find_parts_over_links()
-        narrowest = min(topology.ingress_gb_s[gpu] for gpu in topology.compute)
-        self.least = _WHOLE * self.ports.scale / narrowest
+        self.narrowest = min(topology.ingress_gb_s[gpu] for gpu in topology.compute)
         # A ring changes the loads of few links, so few of all crossings need a new price.
         self.stale = {*self.over}
 
@@ -110,7 +109,8 @@ class AttachmentLayout:
 
         Each ring enters each GPU, so no number of rings, and no course of theirs, takes less time.
         """
-        return self.is_exact and self.worst <= rings * self.least
+        least = rings * _WHOLE * self.ports.scale
+        return self.is_exact and self.worst * self.narrowest <= least
 
     def clear(self) -> None:
         """Remove all rings."""

@@ -100,6 +100,16 @@ def test_boxes_that_nothing_joins_are_refused_when_a_ring_is_laid() -> None:
         layout.lay(0, 1)
 
 
+def test_a_gpu_that_nothing_reaches_is_refused() -> None:
+    """a0 sends to both switches, and gets nothing from either."""
+    topology = network_of(
+        "a0..1@0 b0..1@1 [s]@0 [t]@1 [net]",
+        "a0 > s: 1, s > a1: 1, a0 > net: 1, a1 > net: 1, net > a1: 1, b0..1 - t net: 1",
+    )
+    with pytest.raises(UnsupportedError, match="no path from a1 to a0 through switches alone"):
+        lay_rings(topology, None)
+
+
 def slow_inside(spines: int = 1) -> Topology:
     """Two boxes of three GPUs, all links of 3 GB/s; GPU a0 has no NIC."""
     return network_of(
@@ -141,7 +151,7 @@ def test_loads_that_do_not_give_the_time_settle_nothing() -> None:
         layout = attachment_layout(topology)
         lay_all(layout, 3)
         assert layout.is_settled(3) == settled
-        assert layout.worst == 3 * layout.least
+        assert layout.worst * layout.narrowest == 3 * 840 * layout.ports.scale
 
 
 @pytest.mark.parametrize(
