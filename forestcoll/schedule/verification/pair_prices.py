@@ -79,24 +79,27 @@ def _due(topology: Topology, amounts: npt.NDArray[Any], cost: Ints) -> int:
     """Return what all amounts pay on their cheapest paths."""
     gpus, nodes = np.array(topology.compute), len(topology.nodes)
     tail, head = (np.asarray(ends, dtype=np.int64) for ends in topology.link_ends)
-    order = np.argsort(head, kind="stable")
-    tail, head, cost = tail[order], head[order], cost[order]
-    first = np.flatnonzero(np.diff(head, prepend=-1))
     far = int(cost.max()) * nodes + 1
+    narrow = np.dtype(np.int32 if 2 * far < 2**31 else np.int64)  # half as much to read and write
+    order = np.argsort(head, kind="stable")
+    tail, head, more = tail[order], head[order], cost[order, None].astype(narrow)
+    first = np.flatnonzero(np.diff(head, prepend=-1))
+    ends = head[first]
     block = max(_BLOCK // max(len(tail), 1), 1)
     total = 0
     for start in range(0, len(gpus), block):
         ranks = np.arange(start, min(start + block, len(gpus)))
         # A column for each source: numpy then relaxes a link for all sources in one stride.
-        away = np.full((nodes, len(ranks)), far, dtype=np.int64)
+        away = np.full((nodes, len(ranks)), far, dtype=narrow)
         away[gpus[ranks], np.arange(len(ranks))] = 0
         while True:
-            reached = np.minimum.reduceat(away[tail] + cost[:, None], first, axis=0)
-            nearer = np.minimum(away[head[first]], reached)
-            if np.array_equal(nearer, away[head[first]]):
+            known, longer = away[ends], away[tail]
+            longer += more
+            nearer = np.minimum(known, np.minimum.reduceat(longer, first, axis=0))
+            if np.array_equal(nearer, known):
                 break
-            away[head[first]] = nearer
-        rows, to = away[gpus].T, amounts[ranks]
+            away[ends] = nearer
+        rows, to = away[gpus].T.astype(np.int64), amounts[ranks]
         if ((rows >= far) & (to > 0)).any():
             fail("some GPU needs data from one that it cannot be reached from")
         total += _paid(to, np.where(to > 0, rows, 0))
