@@ -70,6 +70,8 @@ STUDIED: tuple[Studied, ...] = (
     Studied("gb200_nvl72", "b0.nvswitch0", "gb200_nvl72:gpus_per_rack=64"),
     Studied("gb200_nvl72:racks=2", "b0.gpu0 - ib", "gb200_nvl72:racks=2,gpus_per_rack=64"),
     Studied("gb300_nvl72:racks=2", "b0.nvswitch0", "gb300_nvl72:racks=2,gpus_per_rack=64"),
+    Studied("gb200_nvl72:racks=4", "b0.gpu0 - ib", "gb200_nvl72:racks=4,gpus_per_rack=64"),
+    Studied("gb300_nvl72:racks=4", "b0.nvswitch0", "gb300_nvl72:racks=4,gpus_per_rack=64"),
     Studied("vr_nvl144", "b0.gpu0 - b0.nvswitch0", "vr_nvl144:gpus_per_rack=64"),
     Studied("mi250:boxes=2", "b0.gpu0 - ib", "mi250:boxes=2,gpus_per_box=8"),
     *_boxes("mi300x", "mi325x", "mi355x", "gaudi3"),
