@@ -137,7 +137,11 @@ def test_the_first_node_may_be_a_switch_within_a_tree(reduction: bool) -> None:
 
 @pytest.mark.parametrize("reduction", [False, True])
 def test_the_root_and_the_walk_that_are_wrong_are_named(reduction: bool) -> None:
-    """In the tree of c, b sends to c; and the switch sends to d past b."""
+    """In the tree of c, b sends to c; its switch gets nothing; it sends to d past b."""
+    rows = rows_of(star(reduction))
+    rows[2].remove((4, 2) if reduction else (2, 4))
+    with pytest.raises(VerificationError, match=r"^tree 2, rooted at c: w (copies|adds up)"):
+        verify(with_rows(star(reduction), rows))
     rows = rows_of(star(reduction))
     rows[2].append((2, 5, 1) if reduction else (1, 5, 2))
     fault = "^tree 2, rooted at c: c is the root and"
