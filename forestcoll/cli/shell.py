@@ -132,9 +132,11 @@ class _LazyGroup(TyperGroup):
     click's classes.
     """
 
+    added: Mapping[str, OwnCommand | EntryPoint] = MappingProxyType({})
+
     def entry(self, cmd_name: str) -> OwnCommand | EntryPoint | None:
         """Return where a command is that is not loaded yet; None if there is none."""
-        raise NotImplementedError
+        return self.added.get(cmd_name)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Find a command; of one that is only listed, the help is read from its source."""
@@ -222,12 +224,6 @@ class Commands(_LazyGroup):
 
 class _Extended(_LazyGroup):
     """A group with more commands than its typer.Typer has."""
-
-    added: Mapping[str, OwnCommand | EntryPoint] = MappingProxyType({})
-
-    def entry(self, cmd_name: str) -> OwnCommand | EntryPoint | None:
-        """Return a command that another module adds."""
-        return self.added.get(cmd_name)
 
     def list_commands(self, ctx: Any) -> list[str]:
         """List the commands of the group first."""

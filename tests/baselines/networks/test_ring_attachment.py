@@ -172,12 +172,9 @@ def test_a_path_around_from_any_gpu_replaces_the_search_from_its_end(
     assert found == lay_all(attachment_layout(topology), 8)
 
 
-def test_one_search_finds_the_path_around_unless_it_leaves_the_first_gpu_at_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The first ring leaves GPU 0, where it enters, and is searched for again; the second not."""
-    layout = attachment_layout(without("dgx_a100:boxes=2", "b0.gpu2 - ib"))
-    searches = []
+def searches_of(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return a list that gets the number of ways that each search begins with."""
+    searches: list[int] = []
     through = AttachmentLayout._through
 
     def counted(self: AttachmentLayout, entered: Any, a_round: int) -> Any:
@@ -185,6 +182,15 @@ def test_one_search_finds_the_path_around_unless_it_leaves_the_first_gpu_at_once
         return through(self, entered, a_round)
 
     monkeypatch.setattr(AttachmentLayout, "_through", counted)
+    return searches
+
+
+def test_one_search_finds_the_path_around_unless_it_leaves_the_first_gpu_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The first ring leaves GPU 0, where it enters, and is searched for again; the second not."""
+    layout = attachment_layout(without("dgx_a100:boxes=2", "b0.gpu2 - ib"))
+    searches = searches_of(monkeypatch)
     layout.lay(0, 2)
     assert searches == [2, 1]
     layout.lay(1, 2)
@@ -226,14 +232,7 @@ def test_only_boxes_with_equal_exits_need_two_ways_of_least_price(
 ) -> None:
     """All GPUs of the first box are reached at the end, as any of them may be the first."""
     layout = attachment_layout(load_topology(spec))
-    searches = []
-    through = AttachmentLayout._through
-
-    def counted(self: AttachmentLayout, entered: Any, a_round: int) -> Any:
-        searches.append(len(entered))
-        return through(self, entered, a_round)
-
-    monkeypatch.setattr(AttachmentLayout, "_through", counted)
+    searches = searches_of(monkeypatch)
     layout.lay(0, 8)
     assert layout.has_equal_exits == [equal] * len(layout.boxes)
     assert (searches[0] == 2) == equal
