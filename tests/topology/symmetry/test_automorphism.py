@@ -1,7 +1,6 @@
 """Symmetries of networks: what is found is right, and as much as is known by hand."""
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,18 +9,17 @@ import pytest
 from forestcoll.allreduce.cutting_planes import allreduce_optimum
 from forestcoll.errors import InvalidParameterError
 from forestcoll.solver.linear_program import Settings
-from forestcoll.topology import TopologyBuilder, cartesian_power, line_graph, load_topology
+from forestcoll.topology import TopologyBuilder, cartesian_power, load_topology
 from forestcoll.topology.symmetry.automorphism import (
     Ints,
     Orbits,
-    _Graph,
     _merge,
-    _Search,
     check_orbits,
     find_orbits,
     no_symmetry,
     orbits_under,
 )
+from forestcoll.topology.symmetry.automorphism_search import LabelledGraph, RefinementSearch
 from tests.hand_networks import network_of
 from tests.lp.networks import line, one_way_detour, star, two_boxes
 from tests.random_topologies import KINDS, random_topology
@@ -64,13 +62,13 @@ def test_twins_need_no_refinement(monkeypatch: pytest.MonkeyPatch) -> None:
     No twins are a GPU and a switch that share their neighbours, nor GPUs with other neighbours.
     """
     tries = []
-    carrying = _Search.carrying
+    carrying = RefinementSearch.carrying
 
-    def counted(self: _Search, start: tuple[int, ...], end: tuple[int, ...]) -> Any:
+    def counted(self: RefinementSearch, start: tuple[int, ...], end: tuple[int, ...]) -> Any:
         tries.append((start, end))
         return carrying(self, start, end)
 
-    monkeypatch.setattr(_Search, "carrying", counted)
+    monkeypatch.setattr(RefinementSearch, "carrying", counted)
     orbits = find_orbits(star(1, 1, 1, 1, 1, 2, 2))
     assert not tries
     assert sorted(moved.tolist() for moved in orbits.generators) == [
@@ -199,57 +197,6 @@ def test_a_search_without_success_ends() -> None:
     assert len(np.unique(orbits.link)) == 2
 
 
-LINE_GRAPHS = (
-    "complete_bipartite:degree=2",
-    "diamond",
-    "modified_de_bruijn:degree=2,length=3",
-    "generalized_kautz:degree=2,nodes=10",
-    "circulant:nodes=7,offsets=1+2",
-    "torus:dims=3x3",
-)
-
-
-@pytest.mark.parametrize("times", [1, 2])
-@pytest.mark.parametrize("spec", LINE_GRAPHS)
-@pytest.mark.each_value_once
-def test_symmetries_of_a_line_graph_are_those_of_its_root(
-    spec: str, times: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The search on the root finds the orbits that the search on the line graph itself finds."""
-    topology = line_graph(load_topology(spec), times)
-    assert _Graph.of(topology).root() is not None
-    by_root = find_orbits(topology)
-    check_orbits(topology, by_root)
-    monkeypatch.setattr(_Graph, "root", lambda self: None)
-    itself = find_orbits(topology)
-    assert by_root.node.tolist() == itself.node.tolist()
-    assert by_root.link.tolist() == itself.link.tolist()
-
-
-def test_marks_of_a_line_graph_are_kept() -> None:
-    """The line graph of three GPUs, all linked: its six nodes are one orbit.
-
-    With one node marked, no other symmetry of the root keeps its arc: each node is by itself.
-    """
-    topology = line_graph(load_topology("complete:nodes=3"))
-    assert find_orbits(topology).node.tolist() == [0] * 6
-    marked = find_orbits(topology, marks=[1, 0, 0, 0, 0, 0])
-    assert marked.node.tolist() == list(range(6))
-
-
-def test_unequal_links_and_shared_capacities_are_searched_without_the_root() -> None:
-    """The root has no place for bandwidths of its pairs of arcs."""
-    topology = line_graph(load_topology("complete:nodes=3"))
-    ends = [topology.nodes[v].name for v in (topology.links[0].tail, topology.links[0].head)]
-    shared = topology.with_shared("x", [" -> ".join(ends)], 1)
-    assert _Graph.of(shared).root() is None
-    first, *others = topology.links
-    links = (replace(first, bandwidth_gb_s=2 * first.bandwidth_gb_s), *others)
-    wider = topology.like("wider", topology.nodes, links, shared=())
-    assert _Graph.of(wider).root() is None
-    assert find_orbits(wider).node.tolist() != [0] * 6
-
-
 def test_nodes_that_look_alike_are_tried_once_each_after_a_failure() -> None:
     """A Cartesian square without symmetries but the exchange of its factors, from 16 nodes each.
 
@@ -257,7 +204,7 @@ def test_nodes_that_look_alike_are_tried_once_each_after_a_failure() -> None:
     Trying all pairs takes thousands of refinements; 255 signatures and few tries suffice.
     """
     topology = cartesian_power(load_topology("modified_de_bruijn:degree=2,length=4"), 2)
-    search = _Search(_Graph.of(topology), 10**6, math.inf)
+    search = RefinementSearch(LabelledGraph.of(topology), 10**6, math.inf)
     moves: list[tuple[Ints, Ints]] = []
     _merge(moves, 0, search.colours, search.colours, search, lambda node: (node,))
     assert int(search.colours.max()) == 0

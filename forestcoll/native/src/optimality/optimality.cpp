@@ -7,7 +7,7 @@
 #include <string>
 
 #include "forestcoll/common/errors.hpp"
-#include "forestcoll/common/flow.hpp"
+#include "forestcoll/common/flow_network.hpp"
 #include "forestcoll/common/translations.hpp"
 #include "forestcoll/optimality/equal_boxes.hpp"
 #include "forestcoll/violation/violation.hpp"

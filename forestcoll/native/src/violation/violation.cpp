@@ -6,6 +6,7 @@
 #include <string>
 
 #include "forestcoll/common/errors.hpp"
+#include "forestcoll/common/flow.hpp"
 #include "forestcoll/common/parallel.hpp"
 
 namespace forestcoll {

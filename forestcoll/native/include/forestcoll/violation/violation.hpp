@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "forestcoll/common/flow.hpp"
+#include "forestcoll/common/flow_network.hpp"
 #include "forestcoll/common/progress.hpp"
 #include "forestcoll/common/types.hpp"
 
