@@ -60,7 +60,7 @@ def forest_of(router: Router, method: str, copies: Mapping[tuple[int, ...], int]
 def forest_of_rows(router: Router, method: str, parent: _Ints, counts: Sequence[int]) -> Forest:
     """Build a forest from trees in an array; equal ones become one of higher multiplicity.
 
-    Parameters and errors are those of :func:`forest_of`.
+    Errors are those of :func:`forest_of`, except for counts, which are not checked.
 
     Parameters
     ----------

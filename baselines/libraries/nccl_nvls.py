@@ -295,7 +295,7 @@ def _rows(
     above : int array, one row a tree
         The box above each, -1 where the root is.
     roots : sequence of int
-        In its box, the root stands for the head, which has it as the parent.
+        The root replaces the head of its box, and is the parent of that head.
     """
     rank = np.argsort(topology.ends).astype(np.int32)
     box_of = np.empty(topology.num_compute, dtype=np.int64)

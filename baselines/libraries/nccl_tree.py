@@ -175,7 +175,7 @@ def _over(
 
 
 def _is_free(ports: Ports, gpus: Sequence[int]) -> bool:
-    """Whether only switches join the GPUs, each to the next: a chain is as good from any on."""
+    """Whether switches alone join the GPUs, so that a chain may start at any of them."""
     around = zip(gpus, (*gpus[1:], gpus[0]), strict=True)
     return not any(ports.direct(gpus)) and all(ports.router.next_hops(*hop) for hop in around)
 

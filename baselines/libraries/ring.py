@@ -11,8 +11,9 @@ Source:  NCCL's rings (its graph search and connection code): per channel a chai
 
 Between boxes: ring r enters each box at GPU r and leaves it at the next one, GPU r + 1, for GPU r
 of the next box, or for another GPU where switches do not join those NICs. Where boxes differ in
-their NIC attachment, the box with the fewest NICs limits the number of rings, unless the usual
-number takes less time (``ring_attachment``), or the least time that the links in a box allow.
+their NIC attachment, the box with the fewest NICs limits the number of rings (``ring_attachment``).
+The usual number stays if it takes less time. No other rings are tried if the usual ones take the
+least time that the links within some box allow.
 
 Within a box, a chain visits the GPUs in descending order through the box's switch. Where direct
 links (xGMI) make chains, it follows one of those over the least loaded links; boxes whose GPUs are
@@ -280,8 +281,8 @@ def _across(network: Topology, boxes: list[list[int]], rings: int | None) -> lis
 def _is_fastest(network: Topology, boxes: list[list[int]], rings: list[Ring]) -> bool:
     """Whether no rings that enter each box once take less time.
 
-    Let the N GPUs have equal parts of the data, and a box n of them. Together these get n times
-    (N - 1) / N of it, and only (N - 1) / N from outside: the rest by links within the box.
+    Each of the n GPUs of a box gets (N - 1) / N of the data. Rings that enter the box once bring
+    that much into it in all, so links within the box carry (n - 1) (N - 1) / N.
     """
     size = network.num_compute
     least = (

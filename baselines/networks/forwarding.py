@@ -154,7 +154,7 @@ def _distances(before: Neighbours, receivers: Numbers, tail: Numbers, head: Numb
 
 
 def _distances_to(before: Neighbours, head: int, missing: set[int]) -> list[int]:
-    """Search until no sender is missing: many nodes are equally far, so distances are queued."""
+    """Search until no sender is missing. The queue has distances: many nodes are equally far."""
     best = {head: 0}
     distance = [-1] * len(before)
     nodes, queue = {0: [head]}, [0]

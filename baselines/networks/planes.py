@@ -233,7 +233,7 @@ class _Merging:
     def _merge_links(self) -> None:
         """Sum the bandwidths, as whole numbers, and take the greatest latencies.
 
-        ``link`` is the merged link of each real one, the number of them all between parallel
+        ``link`` is the merged link of each real link, or their number for a link between parallel
         switches.
         """
         columns, size = self.topology.columns, len(self.kept)

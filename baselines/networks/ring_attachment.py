@@ -198,7 +198,7 @@ class AttachmentLayout:
             crossings.narrowed(heads=equal[box + 1]) if equal[box] else crossings
             for box, crossings in enumerate(self.crossings)
         ]
-        # More than the price of any way around, and so of no other weight than the penalty's.
+        # Above the price of any path around: going round a box twice is the last resort.
         a_round = 1 + 2 * len(self.boxes) * self.highest
         way = self._cheapest(a_round)
         if way is None:

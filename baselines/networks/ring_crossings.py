@@ -128,8 +128,8 @@ class Crossings:
     def narrowed(self, *, heads: bool) -> Crossings:
         """Return the crossings with the two tails of least price of each fan, by present prices.
 
-        That is all that is needed if the price up to all tails is the same, but for one that is not
-        cheaper. With ``heads``, only two heads are kept too.
+        These are enough if all tails have the same price so far, except one that may be dearer.
+        With ``heads``, only two heads are kept, too.
         """
         found = copy(self)
         found._fans = [

@@ -73,7 +73,7 @@ def worst_failure(topology: Topology, degree: int, *, seconds: float = 60) -> De
     TimeLimitError
         If the time is over before all orbits were tried.
     """
-    from forestcoll.topology.symmetry.automorphism import find_orbits  # scipy takes half a second
+    from forestcoll.topology.symmetry.automorphism import find_orbits  # loads what few need
 
     end = time.perf_counter() + seconds
     _, firsts = np.unique(find_orbits(topology, seconds / 4).link, return_index=True)

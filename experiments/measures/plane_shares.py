@@ -101,7 +101,7 @@ def _in_whole_units(
     """
     (under, widths), (over, loads) = real.whole_bandwidths(), merged.whole_bandwidths()
     widths, loads = [one * over * parts for one in widths], [one * under for one in loads]
-    fits = max([*widths, *(one * parts for one in loads)]) < 2**63
+    fits = max([*widths, *(one * parts for one in loads)], default=0) < 2**63
     kind = np.dtype(np.int64 if fits else object)
     room, full = np.array(widths, dtype=kind)[real.kind], np.array(loads, dtype=kind)[merged.kind]
     return room, full, under * over * parts

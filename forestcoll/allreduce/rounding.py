@@ -48,7 +48,8 @@ GRIDS = (
 )
 """Multiples of 1/k of the bandwidths' greatest common divisor, for each of these k in turn."""
 
-_DENOMINATORS = (2000, 10**5)  # of values; floats are good for them
+_DENOMINATORS = (2000, 10**5)
+"""Most of a value, or of the factor that it adds to a common denominator."""
 
 _FINEST = 10**9
 
@@ -204,23 +205,25 @@ def _on_step(found: AllreduceOptimum, step: Fraction, weights: tuple[int, ...]) 
 
 
 def natural_grids(values: Vector) -> set[int]:
-    """Return common denominators of values near fractions, unless they are huge.
+    """Return candidates for a common denominator of values near fractions, unless they are huge.
 
-    Each value adds what its denominator lacks beside those of simpler values, so that only this
-    factor has to be small.
+    The least common multiple of the nearest fractions tolerates noise, but all denominators must
+    be small. The other candidate is a product of factors, from simple values on: only the factor
+    that each value lacks must be small, but noise grows with the product.
     """
     grids = set()
     for most in _DENOMINATORS:
-        units = [Fraction(value) for value in set(values.tolist())]
-        units.sort(key=lambda value: (value.limit_denominator(most).denominator, value))
+        near = {
+            value: value.limit_denominator(most).denominator
+            for value in map(Fraction, set(values.tolist()))
+        }
+        grids.add(math.lcm(*near.values()))
         grid = 1
-        for value in units:
-            grid *= (value * grid).limit_denominator(most).denominator
-            if grid > _FINEST:
-                break
-        else:
-            grids.add(grid)
-    return grids
+        for value in sorted(near, key=lambda value: (near[value], value)):
+            if grid <= _FINEST:
+                grid *= (value * grid).limit_denominator(most).denominator
+        grids.add(grid)
+    return {grid for grid in grids if grid <= _FINEST}
 
 
 def _unit(topology: Topology) -> Fraction:

@@ -211,7 +211,7 @@ class MulticastForest(TreeFlow):
         for members, limit in self.topology.shared_places:
             found.append(sum(loads[i] for i in members) / limit)
         made = replace(self, congestion=max(found, default=Fraction(0)) or self.congestion)
-        vars(made)["_all_loads"] = loads
+        vars(made)["_all_loads"] = loads  # the same whatever the congestion
         return made
 
     def depths(self, *, links: bool = False) -> npt.NDArray[np.int32]:

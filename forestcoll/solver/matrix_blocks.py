@@ -4,7 +4,7 @@ Problem: state programs of few columns without scipy, which takes longer to load
          take to solve.
 Input:   entries, or blocks.
 Output:  a dense array with up to :data:`WIDE` columns, a sparse one with more.
-Cost:    linear in the entries.
+Cost:    rows times columns if dense, else linear in the entries.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 WIDE = 1024
-"""Columns of a dense matrix at most."""
+"""Most columns of a dense matrix."""
 
 Places = npt.NDArray[np.int64]
 
@@ -99,7 +99,9 @@ def largest_entries(matrix: Any) -> Vector:
     """Return the largest absolute value of each row; 0 if it is empty."""
     if not isinstance(matrix, np.ndarray):
         matrix = (
-            abs(matrix).max(axis=1).toarray()[:, None] if matrix.nnz else np.zeros(matrix.shape)
+            abs(matrix).max(axis=1).toarray().reshape(-1, 1)
+            if matrix.nnz
+            else np.zeros(matrix.shape)
         )
     largest: Vector = np.abs(matrix).max(axis=1, initial=0.0)
     return largest

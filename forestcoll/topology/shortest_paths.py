@@ -31,7 +31,6 @@ _MANY = 100_000
 _MOST_PASSES = 50
 """Passes after which scipy is faster, too: the network has long paths, as rings have."""
 
-
 _MANY_ONCE = 4_000_000
 """The same for the passes of one or two calls, if there are few passes."""
 

@@ -50,7 +50,7 @@ class Alike:
             return cls.none(nodes)
         from forestcoll.topology.symmetry.automorphism import (
             find_orbits,
-        )  # scipy takes half a second
+        )  # loads what few need
         from forestcoll.topology.symmetry.stabilizer import bringing
 
         orbits = find_orbits(topology, seconds, of_links=False)

@@ -33,7 +33,7 @@ def mirrored(topology: Topology, seconds: float = math.inf) -> Ints | None:
     int64 array of length N, or None
         None if no such map was found in the time; otherwise the network is reverse-symmetric.
     """
-    from forestcoll.topology.symmetry.automorphism import find_orbits  # scipy takes half a second
+    from forestcoll.topology.symmetry.automorphism import find_orbits  # loads what few need
     from forestcoll.topology.symmetry.stabilizer import bringing
 
     size = topology.num_compute

@@ -84,7 +84,7 @@ def slots_of(file: RuntimeFile, demand: Demand, place: Sequence[int]) -> Slots:
 
 def demand_bound(topology: Topology, demand: Demand, seconds: float) -> FileBound | None:
     """Return the best bound on a demand's rate; None if no prices are found in time."""
-    from forestcoll.all_to_all.multicast_bounds import demand_bounds  # loads scipy
+    from forestcoll.all_to_all.multicast_bounds import demand_bounds  # may load HiGHS
 
     try:
         found = demand_bounds(topology, demand, seconds=seconds)

@@ -73,7 +73,9 @@ def import_files(
         others = ", ".join(_also_missing(join, fabric, given, first))
         if not others:
             raise
-        raise MissingFactError(f"{first}; also missing: {others}", first.option) from None
+        raise MissingFactError(
+            f"{first}; with {first.option}, also missing: {others}", first.option
+        ) from None
 
 
 def _also_missing(
@@ -95,7 +97,7 @@ def _also_missing(
             asked.add(error.option)
             missing = error
             yield error.option
-        except InvalidTopologyError:  # of the stand-ins, as far as anyone knows
+        except InvalidTopologyError:  # a stand-in may contradict the files; nothing more is known
             return
         else:
             return

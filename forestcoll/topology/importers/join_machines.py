@@ -242,9 +242,11 @@ class _Assembly:
                 (w for w in (nic.pcie_gb_s, nic.bandwidth_gb_s) if w is not None), default=None
             )
             if width is None:
-                raise InvalidTopologyError(
+                raise MissingFactError(
                     f"machine {host.name}: its file has no speed for NIC {nic.name}, which several "
-                    f"GPUs share; give it as --nic-speed, or a dump of NCCL_TOPO_DUMP_FILE"
+                    f"GPUs share; give it as --nic-speed, or a dump of NCCL_TOPO_DUMP_FILE",
+                    "--nic-speed",
+                    {"nic_gb_s": Fraction(1)},
                 )
             for gpu in nic.nodes:
                 self.builder.link(f"{host.name}.{gpu}", node, width)

@@ -10,7 +10,14 @@ from baselines.registry import METHODS
 from experiments.measures.plane_shares import check_planes
 from forestcoll.errors import UnsupportedError, VerificationError
 from forestcoll.schedule import cost, verify
-from forestcoll.topology import SharedCapacity, Topology, load_topology
+from forestcoll.topology import (
+    Link,
+    Node,
+    NodeKind,
+    SharedCapacity,
+    Topology,
+    load_topology,
+)
 from tests.baselines.planes import split
 from tests.hand_networks import network_of
 
@@ -76,6 +83,24 @@ def test_shares_of_huge_bandwidths_are_exact(share: str, fits: bool) -> None:
     fault = f"s1 -> gpu0 has {huge} GB/s; merged planes need {2 * huge}"
     with pytest.raises(VerificationError, match=fault):
         check_planes(wide)
+
+
+@pytest.mark.parametrize(("real", "merged"), [(1, 2**61), (2**61, 1), (0, 0)])
+def test_sums_of_loads_and_large_bandwidths_do_not_overflow(real: int, merged: int) -> None:
+    """Eight selections of 1/8 add up to 2^64 parts of 1/8 GB/s; the last pair has no link."""
+    nodes = (Node("a", NodeKind.COMPUTE), Node("b", NodeKind.COMPUTE))
+    one, other = (
+        Topology("pair", nodes, tuple(Link(*ends, Fraction(width)) for ends in ((0, 1), (1, 0))))
+        if width
+        else Topology("pair", nodes, ())
+        for width in (real, merged)
+    )
+    planes = Planes(one, other, tuple(Selection(Fraction(1, 8), (0, 1)) for _ in range(8)))
+    if real >= merged:
+        check_planes(planes)
+        return
+    with pytest.raises(VerificationError, match=f"a -> b has 1 GB/s; merged planes need {merged}"):
+        check_planes(planes)
 
 
 def test_no_selection_is_refused() -> None:

@@ -8,6 +8,7 @@ import pytest
 from forestcoll.errors import VerificationError
 from forestcoll.schedule.verification import pair_prices
 from forestcoll.schedule.verification.pair_prices import priced_inverse_rate_of_pairs
+from forestcoll.topology import load_topology
 from tests.hand_networks import network_of
 
 LINE = network_of("a b c", "a - b: 2, b - c: 3", "line")
@@ -26,6 +27,14 @@ def test_sums_beyond_64_bits_are_exact() -> None:
     amounts = np.array([[0, 2**40, 2**40], [0, 0, 0], [0, 0, 0]])
     found = priced_inverse_rate_of_pairs(LINE, amounts, (2**32, 0, 2**32, 0))
     assert found == Fraction(3 * 2**40, 5)
+
+
+def test_potentials_near_the_limit_of_32_bits_are_added_up_in_64() -> None:
+    """A one-way ring of three: pairs one and two links apart pay 3 + 6 prices over 3 GB/s."""
+    ring = load_topology("ring:nodes=3,bidirectional=false")
+    amounts = np.ones((3, 3), dtype=np.int64) - np.eye(3, dtype=np.int64)
+    price = (2**31 - 2) // 3
+    assert priced_inverse_rate_of_pairs(ring, amounts, (price,) * 3) == 3
 
 
 def test_a_detour_that_is_cheaper_is_taken() -> None:

@@ -140,7 +140,7 @@ def missing(
     rates = rate_table(given["rates"]) if "rates" in given else None
     with pytest.raises(MissingFactError) as caught:
         import_files(paths, fabric, rates, supplied=Supplied(gpu=given.get("gpu")))
-    return str(caught.value).partition("; also missing: ")[2]
+    return str(caught.value).partition(", also missing: ")[2]
 
 
 def test_all_missing_facts_are_named_at_once(tmp_path: Path) -> None:
@@ -152,6 +152,8 @@ def test_all_missing_facts_are_named_at_once(tmp_path: Path) -> None:
     assert missing(both, {"gpu": "sm_90", "rates": "nominal"}) == "--nic-speed"
     assert missing(both, {"rates": "nominal"}, "rails") == "--nic-speed"
     assert missing(both, {"gpu": "sm_90", "rates": "nominal"}, "rails") == ""
+    shared = smi(tmp_path, shared=re.sub(r"\b(NODE|SYS|PHB)\b", "PIX", TOPO_SWITCHED))["shared"]
+    assert missing([("a", shared), ("b", shared)], {}) == "--rates, --fabric, --nic-speed"
 
 
 def test_nothing_is_missing_beyond_errors_of_other_kinds(tmp_path: Path) -> None:

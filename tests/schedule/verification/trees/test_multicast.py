@@ -78,6 +78,11 @@ def test_loopback_goes_back_once(reduction: bool) -> None:
     fault = "a sends its part 2 times" if reduction else "a gets its data back 2 times"
     with pytest.raises(VerificationError, match=f"tree 0.*{fault}; once is enough"):
         verify(looped(reduction, times=2))
+    rows = rows_of(looped(reduction))
+    rows[2].append((2, 4) if reduction else (4, 2))
+    fault = "c sends its part 2 times" if reduction else "c gets its data back 2 times"
+    with pytest.raises(VerificationError, match=f"tree 2, rooted at c: {fault}"):
+        verify(with_rows(looped(reduction), rows))
 
 
 @pytest.mark.parametrize("reduction", [False, True])
@@ -119,6 +124,17 @@ def test_the_depth_of_a_single_tree_counts_its_walks(reduction: bool) -> None:
     """Only a has data: a hop into the switch and one out of it."""
     forest = replace(star(reduction), weights=(1, 0, 0, 0), congestion=Fraction(1, 9))
     assert verify(with_rows(forest, rows_of(forest)[:1])).depth == 2
+
+
+@pytest.mark.parametrize("reduction", [False, True])
+def test_a_tree_may_be_a_chain_of_all_gpus(reduction: bool) -> None:
+    """Twelve GPUs, so eleven hops: more than eight, which three doublings would follow."""
+    links = ", ".join(f"g{i} - g{i + 1}" for i in range(11))
+    topology = network_of("g0..11 [w*]", f"g0..11 - w, {links}", "chain")
+    weights = (1,) + (0,) * 11
+    forest = replace(star(reduction), topology=topology, weights=weights, congestion=Fraction(1))
+    chain = [(i + 1, i) if reduction else (i, i + 1) for i in range(11)]
+    assert verify(with_rows(forest, [chain])).depth == 11
 
 
 @pytest.mark.parametrize("reduction", [False, True])
